@@ -37,6 +37,9 @@ pub struct Document {
     pub settings: &'static [Setting],
     /// Ids of the price list that answer it.
     pub figures: &'static [&'static str],
+    /// Ids that its statements rest on, those of the most statements first: where time is short, they have their intervals before
+    /// what its tables show besides. Empty where all that it measures is judged.
+    pub first: fn(&DocumentParameters) -> Vec<String>,
     /// Ids of its literal methods and of what only it needs, for these parameters.
     pub literal: fn(&DocumentParameters) -> Vec<String>,
     /// Published values beside literal and measured ones, then the statements. One that lacks a figure has no reason.
@@ -117,6 +120,35 @@ mod tests {
         for row in [told(6, Status::Measured), told(0, Status::Unsupported)] {
             assert_eq!(row.verdict, Some(Judgement::NotTestableHere));
             assert_eq!(row.because, "a figure that it needs was not measured in this run");
+        }
+    }
+
+    #[test]
+    fn a_figure_that_comes_after_the_others_decides_no_statement() {
+        let parameters = DocumentParameters::default();
+        for document in ALL.iter().filter(|document| !(document.first)(&parameters).is_empty()) {
+            let first = (document.first)(&parameters);
+            let mut ids = (document.literal)(&parameters);
+            ids.extend(document.figures.iter().map(|&id| id.to_owned()));
+            ids.sort_unstable();
+            ids.dedup();
+            let measured = |id: &String| {
+                let mut one = found::test::figure(id, "floor", 100.0, Some(1.0));
+                oscost_results::quantity::ALL
+                    .iter()
+                    .for_each(|it| found::test::set(&mut one, it.name, 100.0));
+                one
+            };
+            let of = |is_measured: &dyn Fn(&str) -> bool| {
+                let figures: Vec<Figure> = ids.iter().filter(|id| is_measured(id)).map(measured).collect();
+                let rows = document.judge(&Found::of(&figures, &[], &[]), &parameters);
+                rows.into_iter().filter_map(|row| Some((row.statement?, row.verdict))).collect::<Vec<_>>()
+            };
+            let is_literal = |id: &str| id.contains("/literal/");
+            let comes_first = |id: &str| is_literal(id) || first.iter().any(|it| it == id);
+            assert_eq!(of(&|_| true), of(&comes_first), "{}", document.founding.name);
+            assert_ne!(of(&|_| true), of(&is_literal), "{}", document.founding.name);
+            assert!(first.iter().all(|id| ids.contains(id)), "{first:?}");
         }
     }
 

@@ -34,6 +34,18 @@ pub static DOCUMENT: Document = Document {
         ALONE,
         "context_switch/pipe/cross_cpu",
     ],
+    first: |_| {
+        [
+            CALL,
+            "clock/step/gettimeofday",
+            "clock/step/monotonic",
+            "clock/monotonic",
+            "clock/step/tsc",
+            EMPTY_LOOP,
+        ]
+        .map(str::to_owned)
+        .to_vec()
+    },
     literal,
     rows: judge,
     answers: answers::answers,

@@ -45,6 +45,7 @@ fn options() -> Options {
         references: Vec::new(),
         keep_samples: false,
         expected_ns: std::collections::BTreeMap::new(),
+        first: Vec::new(),
     }
 }
 

@@ -160,6 +160,7 @@ fn measured(pairs: &[Pair], cpus: &[usize], allowed: &[usize]) -> Result<Measure
         references: Vec::new(),
         keep_samples: false,
         expected_ns: std::collections::BTreeMap::new(),
+        first: Vec::new(),
     };
     let supervisor = Supervisor::new(Arc::default()).map_err(|error| error.to_string())?;
     Ok(measure(&supervisor, &choices, &contestants, &options, &mut |_| {}))

@@ -75,6 +75,7 @@ fn compare() -> Result<(), String> {
         references: Vec::new(),
         keep_samples: false,
         expected_ns: std::collections::BTreeMap::new(),
+        first: Vec::new(),
     };
     let supervisor = Supervisor::new(Arc::default()).map_err(|error| error.to_string())?;
     let measured = measure(&supervisor, &choices, &[contestant], &options, &mut |_| {});

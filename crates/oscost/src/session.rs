@@ -23,6 +23,8 @@ pub struct Request<'a> {
     pub choices: &'a [Choice],
     /// Literal methods of documents, launched once each when the others are done: single runs have no interval.
     pub single: &'a [Choice],
+    /// Ids whose intervals come first where not all fit before the end, the most telling first.
+    pub first: &'a [String],
     /// Programs that are not ours, in the same rotation of launches.
     pub contestants: &'a [Foreign],
     /// Patterns as given.
@@ -56,6 +58,7 @@ impl<'a> Request<'a> {
         Self {
             choices,
             single: &[],
+            first: &[],
             contestants: &[],
             patterns,
             measuring,
@@ -185,6 +188,7 @@ pub fn measure(
     let references = references(&catalogue);
     let mut asked = oscost_session::Request::new(request.choices);
     asked.single = request.single;
+    asked.first = request.first;
     asked.expects = Some(oscost_documents::expected_ns);
     asked.contestants = request.contestants;
     asked.references = &references;
@@ -330,6 +334,7 @@ mod tests {
                 references: references.clone(),
                 keep_samples: false,
                 expected_ns: std::collections::BTreeMap::new(),
+                first: Vec::new(),
             };
             let found = rehearse(&all(patterns), &options, 1.0).measured.references;
             let count = |inside: bool, placed: bool| {

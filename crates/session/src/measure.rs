@@ -83,6 +83,7 @@ pub fn measure(
         references: request.references.to_vec(),
         keep_samples: request.keep_samples,
         expected_ns: std::collections::BTreeMap::new(),
+        first: request.first.to_vec(),
     };
     let mut result = result::head(&request, &options, checks, warnings);
     // What was written by another program is no reason not to measure: it is learnt again.
@@ -177,7 +178,7 @@ fn all(
         let effort = Effort { deadline_ns, end_ns: left_of(once.end_ns), ..once };
         let expected = |id: &str| Some((id.to_owned(), (request.expects?)(&measured.figures, id)?));
         let expected_ns = request.single.iter().filter_map(|choice| expected(choice.card().id)).collect();
-        let options = Options { effort, expected_ns, ..options.clone() };
+        let options = Options { effort, expected_ns, first: Vec::new(), ..options.clone() };
         let once = oscost_harness::measure(supervisor, request.single, &[], &options, emit);
         measured.figures.extend(once.figures);
         measured.partial |= once.partial;

@@ -27,6 +27,7 @@ pub(crate) fn measure(
         references: Vec::new(),
         keep_samples: request.keep_samples,
         expected_ns: std::collections::BTreeMap::new(),
+        first: Vec::new(),
     };
     let before = machine::conditions_of(&System::unmeasured());
     let plain = Plain::new(catalogue, request.stop.clone()).map_err(Error::NoWorker)?;

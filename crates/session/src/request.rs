@@ -19,6 +19,8 @@ pub struct Request<'a> {
     pub contestants: &'a [Foreign],
     /// What one of them takes here, ns, by what was measured before: where somebody knows better than its card.
     pub expects: Option<Expects>,
+    /// Ids whose intervals come first where a run has an end and not all fit, the most telling first.
+    pub first: &'a [String],
     /// The patterns that made the choice, for the result's plan.
     pub patterns: &'a [String],
     /// How much time is spent.
@@ -76,6 +78,7 @@ impl<'a> Request<'a> {
             choices,
             single: &[],
             expects: None,
+            first: &[],
             references: &[],
             contestants: &[],
             patterns: &[],

@@ -25,6 +25,7 @@ pub static DOCUMENT: Document = Document {
     founding: document::APUE,
     settings: plan::SETTINGS,
     figures: &["record_lock/fcntl"],
+    first: |_| Vec::new(),
     literal,
     rows: judge,
     answers,

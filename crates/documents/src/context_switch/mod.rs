@@ -29,6 +29,11 @@ pub static DOCUMENT: Document = Document {
         "context_switch/pipe/cross_cpu",
         "context_switch/pipe/unpinned",
     ],
+    first: |_| {
+        [SAME, CROSS, READ, "syscall/invalid", "clock/gettimeofday", statements::STEP]
+            .map(str::to_owned)
+            .to_vec()
+    },
     literal,
     rows: judge,
     answers: answers::answers,

@@ -41,6 +41,7 @@ pub static DOCUMENT: Document = Document {
     founding: document::GRAME,
     settings: settings::SETTINGS,
     figures: &["clock/gettimeofday", HOP],
+    first,
     literal,
     rows: judge,
     answers,
@@ -130,18 +131,27 @@ fn literal(parameters: &DocumentParameters) -> Vec<String> {
     }
     let experiments = settings.experiments();
     ids.extend(experiments.iter().map(|(_, shape)| shape.id()));
-    ids.extend(settings.clients.iter().map(|&clients| at_1ms(SOCKET, clients)));
+    // The first one is of the price list.
+    ids.extend(first(parameters).into_iter().skip(1));
     ids.extend(in_time::ids(settings));
     // The curve over all of them is that at 1 ms; the sound server's tick is told of its ends.
     let sound = if settings.sessions > 1 { settings.clients.clone() } else { settings.ends() };
     ids.extend(sound.into_iter().map(|clients| family_id(SOCKET, clients, SOUND_NS, Policy::RoundRobin)));
+    for load in LOADS.into_iter().filter(|_| settings.has_time_for_loads()) {
+        ids.extend((1..=settings.sessions).map(|session| settings.loaded(load, session).id()));
+    }
+    ids
+}
+
+/// A hop of the price list, then the sessions of the family that statements rest on.
+fn first(parameters: &DocumentParameters) -> Vec<String> {
+    let settings = &parameters.grame;
+    let mut ids = vec![HOP.to_owned()];
+    ids.extend(settings.clients.iter().map(|&clients| at_1ms(SOCKET, clients)));
     ids.extend(
         settings.ends().into_iter().map(|clients| family_id(SOCKET, clients, JUDGED_NS, Policy::Fifo)),
     );
     ids.extend(settings.orders().into_iter().map(|name| at_1ms(name, settings.most())));
-    for load in LOADS.into_iter().filter(|_| settings.has_time_for_loads()) {
-        ids.extend((1..=settings.sessions).map(|session| settings.loaded(load, session).id()));
-    }
     ids.extend(LOADS.into_iter().chain([CONTEXT]).map(|load| loaded_id(load, settings)));
     for name in KERNEL_SIDE {
         // Without the module two figures say so as well as seven.

@@ -119,6 +119,10 @@ fn judged(cells: &[Cell]) -> Judged {
     (judgement, words)
 }
 
+/// What the statements rest on: four of them on the two semaphores, and one on a cell of short turns and on two of long ones.
+pub(super) const FIRST: [&str; 9] =
+    [POSIX, SYSTEM_V, super::ENTRY, CELLS[5].1, CELLS[5].2, CELLS[1].1, CELLS[1].2, CELLS[6].1, CELLS[6].2];
+
 /// Every id that is needed.
 pub(super) const FIGURES: [&str; 4 + 2 * CELLS.len()] = {
     let mut ids = [POSIX; 4 + 2 * CELLS.len()];

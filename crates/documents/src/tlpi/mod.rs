@@ -17,6 +17,14 @@ pub static DOCUMENT: Document = Document {
     founding: document::TLPI,
     settings: &[OPERATIONS],
     figures: &contention::FIGURES,
+    first: |parameters| {
+        let mut ids: Vec<String> = contention::FIRST.iter().map(|&id| id.to_owned()).collect();
+        // The speed-up is judged at the two largest counts.
+        ids.extend(
+            statements::counts(parameters).iter().rev().take(2).rev().map(|&count| id("paired", count)),
+        );
+        ids
+    },
     literal,
     rows: judge,
     answers: answers::answers,

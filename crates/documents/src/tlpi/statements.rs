@@ -119,7 +119,7 @@ pub(super) fn stable(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
 const ONE_COUNT: &str = "one count has no growth: give operations= several";
 
 /// The counts of the run, each once, the smallest first.
-fn counts(parameters: &DocumentParameters) -> Vec<u64> {
+pub(super) fn counts(parameters: &DocumentParameters) -> Vec<u64> {
     let mut counts = parameters.operations.clone();
     counts.sort_unstable();
     counts.dedup();
@@ -137,12 +137,15 @@ pub(super) fn growth(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
     if let Some(cold) = cold_growth(found, &counts) {
         return Some(cold);
     }
-    let ratios: Option<Vec<_>> = counts.iter().map(|&count| at(count)).collect();
-    let list: Vec<String> = ratios?.iter().map(|ratio| ranged(ratio, 1.0, 1, "")).collect();
+    let told = |&count: &u64| Some(format!("{} at {}", ranged(&at(count)?, 1.0, 1, "x"), grouped(count)));
+    let list: Vec<String> = counts.iter().filter_map(told).collect();
+    if list.is_empty() {
+        return None;
+    }
     Some((
         Judgement::NotJudged,
         format!(
-            "cold programs, as the sentence has them, ran once each: no verdict; warm and paired: {}x. At the longest literal run's price of a \
+            "cold programs, as the sentence has them, ran once each: no verdict; warm and paired: {}. At the longest literal run's price of a \
              cycle, POSIX takes {} us longer at {} (published: {} us at 1 000, 10 000, 100 000): that is start-up and scatter",
             list.join(", "),
             remainders(&counts, |count| elapsed_s(found, "literal/posix_named", count))?,

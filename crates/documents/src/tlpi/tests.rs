@@ -276,7 +276,10 @@ fn counts_of_a_run_are_taken_once_and_in_their_order() {
         |operations: &[u64]| DocumentParameters { operations: operations.to_vec(), ..Default::default() };
     let (judgement, words) = growth(&found, &of(&[1_000_000, 1000, 1_000_000])).expect("two counts");
     assert_eq!(judgement, Judgement::NotJudged);
-    assert!(words.contains("47.0 (46.8 .. 47.2), 47.0 (46.8 .. 47.2)x. At the"), "{words}");
+    assert!(
+        words.contains("47.0x (46.8 .. 47.2) at 1 000, 47.0x (46.8 .. 47.2) at 1 000 000. At the"),
+        "{words}"
+    );
     assert!(words.contains("3.9 us longer at 1 000 (published"), "{words}");
     let (_, words) = stable(&found, &of(&[1_000_000, 1000])).expect("two counts");
     assert!(words.contains("at 1 000 cycles and 47.0x (46.8 .. 47.2) at 1 000 000"), "{words}");

@@ -260,6 +260,7 @@ mod tests {
             keep_samples: false,
             references: Vec::new(),
             expected_ns: BTreeMap::new(),
+            first: Vec::new(),
         }
     }
 

@@ -131,6 +131,7 @@ mod tests {
             references: Vec::new(),
             keep_samples: false,
             expected_ns: std::collections::BTreeMap::new(),
+            first: Vec::new(),
         }
     }
 

@@ -132,6 +132,9 @@ pub struct Options {
     pub keep_samples: bool,
     /// What a launch of a benchmark takes on this machine, ns, by id: where somebody knows better than its card.
     pub expected_ns: BTreeMap<String, u64>,
+    /// Ids whose intervals come first in a run that has an end, where not all fit, the most telling first; the others are launched
+    /// after them, or not at all. Empty: none is more telling than another.
+    pub first: Vec<String>,
 }
 
 /// CPUs in order of preference: the first CPU takes most interrupts on most machines, so it comes last.

@@ -129,8 +129,10 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
             raw_dir.keep_session(id, launched);
         }
     };
+    let first: Vec<String> = documents.iter().flat_map(|document| (document.first)(&parameters)).collect();
     let request = Request {
         single: &single,
+        first: &first,
         contestants: &contestants,
         directory,
         samples: keeps.then_some(&mut keep),

@@ -52,6 +52,7 @@ pub fn verify(
             references: Vec::new(),
             keep_samples: false,
             expected_ns: std::collections::BTreeMap::new(),
+            first: Vec::new(),
         };
         measure(supervisor, &choices, &[], &options, emit)
     };

@@ -188,6 +188,9 @@ impl Engine<'_> {
                 .extend(found.filter_map(|member| Some((member.choice.card().id, member.audited.clone()?))));
         }
         let complete = self.rotate(&mut groups, &mut contestants, emit);
+        if complete {
+            self.leave_out_aside(&mut groups);
+        }
         self.finish(choices, groups, &contestants, !complete)
     }
 

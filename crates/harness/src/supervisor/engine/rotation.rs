@@ -40,33 +40,35 @@ impl Engine<'_> {
             groups.small_sort_by_key(|group| self.expected_ns(group));
         }
         for pass in 1..=effort.launches {
-            let takes_part = self.affordable(groups, pass);
-            for (group, takes_part) in groups.iter_mut().zip(takes_part) {
-                if self.over() {
-                    return false;
-                }
-                if pass > group.planned(&effort) || !takes_part {
-                    continue;
-                }
-                // Whatever calibrations and audits took: a figure has one launch, if there is time at all.
-                if pass > 1 && self.now() >= self.until_ns {
-                    return true;
-                }
-                let expected_ns = self.expected_ns(group);
-                if self.now().saturating_add(expected_ns) > effort.end_ns {
-                    if pass == 1 {
-                        group.leave_out(expected_ns, effort.end_ns.saturating_sub(self.now()), false);
+            for aside in [false, true] {
+                let takes_part = self.affordable(groups, pass, aside);
+                for (group, takes_part) in groups.iter_mut().zip(takes_part) {
+                    if self.over() {
+                        return false;
                     }
-                    continue;
+                    if pass > group.planned(&effort) || !takes_part {
+                        continue;
+                    }
+                    // Whatever calibrations and audits took: a figure has one launch, if there is time at all.
+                    if pass > 1 && self.now() >= self.until_ns {
+                        return true;
+                    }
+                    let expected_ns = self.expected_ns(group);
+                    if self.now().saturating_add(expected_ns) > effort.end_ns {
+                        if group.launches == 0 {
+                            group.leave_out(expected_ns, effort.end_ns.saturating_sub(self.now()), false);
+                        }
+                        continue;
+                    }
+                    // One launch, if there is time at all: not one of a machine on which its batches take many times what all of it should.
+                    let is_slow = group.least_batches_ns() > SLOW * self.usual_ns(group);
+                    if pass == 1 && is_slow && !is_alone && expected_ns > self.planned_left() {
+                        group.leave_out(expected_ns, self.planned_left(), true);
+                        continue;
+                    }
+                    emit(&Event::Launching { pass, group: group.name, left_ns: self.planned_left() });
+                    self.launch(group, emit);
                 }
-                // One launch, if there is time at all: not one of a machine on which its batches take many times what all of it should.
-                let is_slow = group.least_batches_ns() > SLOW * self.usual_ns(group);
-                if pass == 1 && is_slow && !is_alone && expected_ns > self.planned_left() {
-                    group.leave_out(expected_ns, self.planned_left(), true);
-                    continue;
-                }
-                emit(&Event::Launching { pass, group: group.name, left_ns: self.planned_left() });
-                self.launch(group, emit);
             }
             for contestant in contestants.iter_mut() {
                 if self.over() {
@@ -86,7 +88,7 @@ impl Engine<'_> {
                     return false;
                 }
                 let time = group.spent_ns / u64::from(group.launches.max(1));
-                let fits = self.now() + time <= effort.target_ns.min(effort.end_ns);
+                let fits = group.launches > 0 && self.now() + time <= effort.target_ns.min(effort.end_ns);
                 if fits && group.wants_more(&effort, &self.best) {
                     emit(&Event::Launching { pass, group: group.name, left_ns: self.planned_left() });
                     self.launch(group, emit);
@@ -99,32 +101,75 @@ impl Engine<'_> {
         }
     }
 
-    /// Which groups take part in a pass of a run that has said when it ends. Where the launches of all their intervals do not fit,
-    /// those that take the least have theirs: few groups with an interval say more than many without one.
-    fn affordable(&self, groups: &[GroupState], pass: u32) -> Vec<bool> {
-        let mut takes_part = vec![true; groups.len()];
-        if pass == 1 || self.options.effort.end_ns == u64::MAX {
+    /// Which groups take part in a pass of a run that has said when it ends: of those that something rests on (`Options::first`), or
+    /// of those `aside`, which come after them. Where the launches of all their intervals do not fit, those that come first have
+    /// theirs, then those that take the least: few groups with an interval say more than many without one.
+    fn affordable(&self, groups: &[GroupState], pass: u32, aside: bool) -> Vec<bool> {
+        let ranks: Vec<usize> = groups.iter().map(|group| self.rank(group)).collect();
+        let is_aside = |index: &usize| self.is_aside(ranks[*index]);
+        let mut takes_part: Vec<bool> = (0..groups.len()).map(|index| is_aside(&index) == aside).collect();
+        if self.options.effort.end_ns == u64::MAX || (pass == 1 && !aside) {
             return takes_part;
         }
-        let needs_ns = |group: &GroupState| {
-            let fewest = group.planned(&self.options.effort).min(FEWEST_LAUNCHES as u32);
-            let lacking = (fewest + group.void).saturating_sub(group.launches);
-            u64::from(lacking) * self.expected_ns(group)
-        };
-        let needs: Vec<u64> = groups.iter().map(needs_ns).collect();
-        // A single launch says little of the next one, several say more.
-        let doubted = self.planned_left() + self.planned_left() / u64::from(pass - 1);
-        if needs.iter().sum::<u64>() <= doubted {
-            return takes_part;
-        }
+        let needs: Vec<u64> = groups.iter().map(|group| self.needs_ns(group)).collect();
         let mut order: Vec<usize> = (0..groups.len()).collect();
-        order.small_sort_by_key(|&index| needs[index]);
+        order.small_sort_by_key(|&index| (ranks[index], needs[index]));
+        let (those_aside, first): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_aside);
         let mut left_ns = self.planned_left();
-        for index in order {
-            takes_part[index] = needs[index] <= left_ns;
-            left_ns = left_ns.saturating_sub(needs[index]);
+        let fits = |index: usize, left_ns: &mut u64| {
+            let fits = needs[index] <= *left_ns;
+            *left_ns -= if fits { needs[index] } else { 0 };
+            fits
+        };
+        let turn = if aside {
+            for index in first {
+                fits(index, &mut left_ns);
+            }
+            those_aside
+        } else {
+            first
+        };
+        // A single launch says little of the next one, several say more. What comes first runs no such risk.
+        let risks = aside || self.options.first.is_empty();
+        let doubted = left_ns + if risks { left_ns / u64::from(pass.max(2) - 1) } else { 0 };
+        if turn.iter().map(|&index| needs[index]).sum::<u64>() > doubted {
+            for index in turn {
+                takes_part[index] = fits(index, &mut left_ns);
+            }
         }
         takes_part
+    }
+
+    /// The place of a group among those whose intervals come first; beyond all of them where nothing rests on it.
+    fn rank(&self, group: &GroupState) -> usize {
+        let first = &self.options.first;
+        let own = |index: &usize| group.members[*index].choice.card().id;
+        let places =
+            group.active().iter().map(own).filter_map(|id| first.iter().position(|it| it == id)).min();
+        match places {
+            Some(place) => place,
+            None if first.is_empty() || self.options.effort.end_ns == u64::MAX => 0,
+            None => first.len() + 1,
+        }
+    }
+
+    /// Whether nothing rests on groups of this rank, and others come first.
+    fn is_aside(&self, rank: usize) -> bool {
+        rank > self.options.first.len()
+    }
+
+    /// What the launches take that a group lacks for its interval, ns.
+    fn needs_ns(&self, group: &GroupState) -> u64 {
+        let fewest = group.planned(&self.options.effort).min(FEWEST_LAUNCHES as u32);
+        u64::from((fewest + group.void).saturating_sub(group.launches)) * self.expected_ns(group)
+    }
+
+    /// Tells of groups that never had their turn, because all the time went to those that come first.
+    pub(super) fn leave_out_aside(&self, groups: &mut [GroupState]) {
+        let never = |group: &&mut GroupState| group.launches == 0 && self.is_aside(self.rank(group));
+        for group in groups.iter_mut().filter(never) {
+            group.leave_out(self.needs_ns(group), self.planned_left(), false);
+        }
     }
 
     /// What the next launch of a group takes, ns: what its others took; else what is expected of its members here, or what their

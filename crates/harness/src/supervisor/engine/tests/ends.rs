@@ -157,3 +157,41 @@ fn where_not_all_intervals_fit_the_short_ones_are_whole() {
     assert_eq!((few[0], few[1], few[2] < 4), (6, 6, true), "{few:?}");
     assert_eq!(launches([1, 20, 20], 50), [6, 1, 1]);
 }
+
+/// Six groups, each as long as its card says times how slow the machine is; the statements rest on three of them, the longest among these.
+fn with_first(slow: u64, first: &[&str]) -> Ran {
+    let cards = [("a", 100), ("b", 200), ("c", 300), ("x", 900), ("y", 500), ("z", 3000)];
+    let mut scene =
+        Scene::new(cards.iter().map(|&(id, launch_ms)| Card { launch_ms, ..series(id) }).collect());
+    scene.options.first = first.iter().map(|&id| id.to_owned()).collect();
+    let end_ns = 35 * SECOND;
+    scene.options.effort = Effort { end_ns, target_ns: end_ns, deadline_ns: 10 * end_ns, ..EFFORT };
+    let takes = |job: &Job| match job.task {
+        Task::Launch(_) => {
+            slow * cards.iter().find(|(id, _)| *id == job.ids[0]).expect("a card").1 * MILLISECOND
+        }
+        _ => 10 * MILLISECOND,
+    };
+    let ran = scene.run_taking(&takes, |_, _, report| Ok(report));
+    assert!(ran.ended_ns <= end_ns && !ran.measured.partial, "{}", ran.ended_ns);
+    ran
+}
+
+#[test]
+fn what_statements_rest_on_has_its_intervals_on_a_machine_three_times_slower_and_the_rest_says_why_not() {
+    let launches =
+        |ran: &Ran| ["a", "b", "c", "x", "y", "z"].map(|id| ran.launches_of(id)).map(|count| count.min(6));
+    assert_eq!(launches(&with_first(1, &["x", "y", "c"])), [6; 6], "all of it fits");
+    let slow = with_first(3, &["x", "y", "c"]);
+    let [a, b, rest @ ..] = launches(&slow);
+    assert_eq!((a, b, rest), (6, 0, [6, 6, 6, 0]), "the shortest of the others has what is left");
+    let left_out = slow.figure("z");
+    assert_eq!((left_out.status, left_out.remedy.as_deref()), (Status::Unsupported, Some("--thorough")));
+    assert!(left_out.why.as_deref().is_some_and(|why| why.starts_with("it takes about 5")), "{left_out:?}");
+    // Where nobody said what comes first, the shortest have theirs.
+    assert!(slow.figure("x").launches.len() >= 6 && launches(&with_first(3, &[]))[3] < 6);
+    // Of those that come first the first one does, however long it takes.
+    assert_eq!(launches(&with_first(3, &["z", "x", "y", "c"]))[5], 1, "54 s do not fit at all");
+    let few = launches(&with_first(5, &["x", "y", "c"]));
+    assert_eq!(few[3], 6, "{few:?}");
+}

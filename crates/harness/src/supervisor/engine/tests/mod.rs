@@ -40,6 +40,7 @@ fn options(effort: Effort) -> Options {
         references: Vec::new(),
         keep_samples: false,
         expected_ns: std::collections::BTreeMap::new(),
+        first: Vec::new(),
     }
 }
 
