@@ -276,12 +276,14 @@ static __always_inline struct totals *totals(void)
 	return bpf_map_lookup_elem(&all, &zero);
 }
 
-// Of a thread that this CPU runs.
+// Of a thread that this CPU runs. An idle one runs nobody, whose number is that of a place in `running` without a thread.
 static __always_inline struct thread *here(u32 id)
 {
 	u32 zero = 0;
-	struct running *now = bpf_map_lookup_elem(&running, &zero);
+	struct running *now = id ? bpf_map_lookup_elem(&running, &zero) : 0;
 
+	if (!id)
+		return 0;
 	return now && now->id == id ? &now->thread : bpf_map_lookup_elem(&threads, &id);
 }
 

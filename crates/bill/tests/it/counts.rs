@@ -260,6 +260,18 @@ fn who_slept_is_told_from_who_did_not() {
     }
 }
 
+/// An idle CPU was taken for one that runs the program inside the kernel: all of a sleep was system time.
+#[test]
+fn nobody_is_looked_at_while_the_program_sleeps() {
+    let _alone = alone();
+    for (free, _) in in_each_way(&["sleep".into(), "0.3".into()]) {
+        let Some(looks) = free.looks else { return println!("SKIP looks: nobody may look") };
+        // Two in each millisecond of its CPU time; a late one meets who runs then.
+        let most = (free.user_ns + free.system_ns) / 250_000 + 10;
+        assert!(looks.inside + looks.outside <= most, "{free:?}");
+    }
+}
+
 const MANY: u64 = 2000;
 
 #[test]
