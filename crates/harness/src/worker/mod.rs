@@ -18,6 +18,7 @@ mod launch;
 mod occupancy;
 mod paired;
 mod percentiles;
+mod place;
 mod rounds;
 mod series;
 mod summary;
@@ -29,8 +30,7 @@ use std::sync::atomic::Ordering;
 use oscost_results::{Circumstances, write_on_one_line};
 use oscost_sys::folder::Folder;
 use oscost_sys::{
-    affinity, memory, memory::SharedWords, namespace, process, semaphore, standing::Standing, time_source,
-    usage,
+    memory, memory::SharedWords, namespace, process, semaphore, standing::Standing, time_source, usage,
 };
 use serde::Deserialize;
 
@@ -39,7 +39,7 @@ use crate::benchmark::catalogue::Catalogue;
 use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
 use crate::protocol::keeper::{Keeper, NOBODY, Tie, descriptor};
 use crate::protocol::message::{
-    Failure, ForeignOutput, IdleCpu, Job, Member, ReferencePlan, Report, Task, TaskFinding,
+    Failure, ForeignOutput, Job, Member, ReferencePlan, Report, Task, TaskFinding,
 };
 use crate::protocol::start::SETTING_UP;
 use awake::Awake;
@@ -251,22 +251,6 @@ impl<'a> Worker<'a> {
         self.job.ids.iter().map(|id| self.catalogue.find(id)).collect()
     }
 
-    /// Puts the measuring thread where the group's placement wants it. A foreign program places itself.
-    fn place(&self, members: &[Option<&'static dyn Benchmark>]) -> Result<(), Failure> {
-        let placement = members.iter().flatten().next().map(|member| member.card().placement);
-        let cpus = match placement {
-            Some(Placement::Unpinned) => &self.job.cpus,
-            _ => self.job.cpus.get(..1).unwrap_or_default(),
-        };
-        if cpus.is_empty() && placement != Some(Placement::Unpinned) {
-            return Ok(());
-        }
-        affinity::pin_to_all(cpus).map_err(|error| {
-            let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
-            Failure::new("environment", format!("CPU {} cannot be used: {error}", cpus.join(",")))
-        })
-    }
-
     /// Sets one member up. Its name is in the progress word while that lasts. One that changes the process that others are
     /// measured in has failed, and takes no part: they would pay for it.
     pub(crate) fn set_up(&mut self, index: usize, member: Option<&'static dyn Benchmark>) -> Member<Ready> {
@@ -315,26 +299,6 @@ impl<'a> Worker<'a> {
     /// Locks and touches what is there by now, if that is allowed; a fault inside a batch is flagged either way.
     pub(crate) fn settle(&self) {
         let _ = memory::lock_current();
-    }
-
-    /// The CPU that these members wake, if they wake another one.
-    pub(crate) fn partner_cpu(&self, members: &[Option<&'static dyn Benchmark>]) -> Option<usize> {
-        let wakes = members.iter().flatten().any(|member| member.card().wakes_another_cpu());
-        self.job.cpus.get(1).copied().filter(|_| wakes && !self.plain)
-    }
-
-    /// Whether idle CPUs are kept awake while these members are timed.
-    pub(crate) fn is_to_stay_awake(
-        &self,
-        members: &[Option<&'static dyn Benchmark>],
-        idle_cpu: IdleCpu,
-    ) -> bool {
-        match idle_cpu {
-            _ if members.iter().flatten().any(|member| member.card().keeps_awake) => true,
-            IdleCpu::Halt => false,
-            IdleCpu::Poll => true,
-            IdleCpu::Both => self.partner_cpu(members).is_some(),
-        }
     }
 
     /// Keeps idle CPUs awake as long as the value lives, and notes how; `None` where that is refused, with why.
@@ -387,7 +351,6 @@ fn everybody_failed(task: &Task, members: usize, failure: &Failure) -> TaskFindi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::card::Card;
 
     /// A stream that is never ended: whoever reads on after its bytes would wait for ever.
     struct Unended<'a>(&'a [u8]);
@@ -417,34 +380,5 @@ mod tests {
         let text = serde_json::to_vec(&job).expect("a job");
         assert_eq!(job_of(Unended(&text)), Ok(job));
         assert!(job_of(&text[..text.len() - 1]).is_err() && job_of(&b"rubbish"[..]).is_err());
-    }
-
-    struct Alike(Card);
-
-    impl Benchmark for Alike {
-        fn card(&self) -> &'static Card {
-            Box::leak(Box::new(self.0.clone()))
-        }
-
-        fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-            Err(Unable::Unsupported { why: String::new(), remedy: String::new() })
-        }
-    }
-
-    #[test]
-    fn one_member_that_wants_idle_cpus_awake_is_enough() {
-        static PLAIN: Alike = Alike(Card::BATCHED);
-        static AWAKE: Alike = Alike(Card { keeps_awake: true, ..Card::BATCHED });
-        static WAKES: Alike = Alike(Card { blocks: true, placement: Placement::CrossCpu, ..Card::BATCHED });
-        let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
-        let job = Job { directory: None, ..job() };
-        let worker = Worker::new(&catalogue, job, None, &words).expect("a worker");
-        let stays = |members: &[Option<&'static dyn Benchmark>], idle| worker.is_to_stay_awake(members, idle);
-        assert!(stays(&[Some(&PLAIN), Some(&AWAKE)], IdleCpu::Halt));
-        assert!(!stays(&[Some(&PLAIN), None], IdleCpu::Halt) && !stays(&[Some(&WAKES)], IdleCpu::Halt));
-        assert!(stays(&[Some(&PLAIN)], IdleCpu::Poll));
-        assert!(
-            stays(&[Some(&PLAIN), Some(&WAKES)], IdleCpu::Both) && !stays(&[Some(&PLAIN)], IdleCpu::Both)
-        );
     }
 }

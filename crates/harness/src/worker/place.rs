@@ -1,0 +1,127 @@
+//! Where a job is measured: the CPU of the measuring thread and that of a partner, and whether idle CPUs are kept awake.
+
+use oscost_sys::affinity;
+
+use super::Worker;
+use crate::benchmark::Benchmark;
+use crate::benchmark::card::Placement;
+use crate::protocol::message::{Failure, IdleCpu};
+
+impl Worker<'_> {
+    /// Puts the measuring thread where the group's placement wants it. A foreign program places itself.
+    pub(super) fn place(&self, members: &[Option<&'static dyn Benchmark>]) -> Result<(), Failure> {
+        let placement = members.iter().flatten().next().map(|member| member.card().placement);
+        let cpus = match placement {
+            Some(Placement::Unpinned) => &self.job.cpus,
+            _ => self.job.cpus.get(..1).unwrap_or_default(),
+        };
+        if placement == Some(Placement::CrossCpu) {
+            self.job.cpus.get(1).map_or(Ok(()), |&cpu| may_be_used(cpu))?;
+        }
+        if cpus.is_empty() && placement != Some(Placement::Unpinned) {
+            return Ok(());
+        }
+        affinity::pin_to_all(cpus).map_err(|error| {
+            let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+            Failure::new("environment", format!("CPU {} cannot be used: {error}", cpus.join(",")))
+        })
+    }
+
+    /// The CPU that these members wake, if they wake another one.
+    pub(crate) fn partner_cpu(&self, members: &[Option<&'static dyn Benchmark>]) -> Option<usize> {
+        let wakes = members.iter().flatten().any(|member| member.card().wakes_another_cpu());
+        self.job.cpus.get(1).copied().filter(|_| wakes && !self.plain)
+    }
+
+    /// Whether idle CPUs are kept awake while these members are timed.
+    pub(crate) fn is_to_stay_awake(
+        &self,
+        members: &[Option<&'static dyn Benchmark>],
+        idle_cpu: IdleCpu,
+    ) -> bool {
+        match idle_cpu {
+            _ if members.iter().flatten().any(|member| member.card().keeps_awake) => true,
+            IdleCpu::Halt => false,
+            IdleCpu::Poll => true,
+            IdleCpu::Both => self.partner_cpu(members).is_some(),
+        }
+    }
+}
+
+/// Fails where a CPU that a partner is to run on is gone: the partner would die, and nothing would say why.
+fn may_be_used(cpu: usize) -> Result<(), Failure> {
+    match affinity::allowed() {
+        Ok(allowed) if !allowed.contains(&cpu) => Err(Failure::new(
+            "environment",
+            format!("CPU {cpu} cannot be used: it is offline, or not allowed"),
+        )),
+        // Where the kernel does not say, the partner is tried.
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_sys::memory::SharedWords;
+
+    use super::*;
+    use crate::benchmark::card::Card;
+    use crate::benchmark::catalogue::Catalogue;
+    use crate::benchmark::{SetUp, Subject, Unable};
+    use crate::protocol::message::{Job, Task};
+
+    fn on(cpus: Vec<usize>) -> Job {
+        let (ids, task, refused, directory) = (vec!["a".to_owned()], Task::Clock, None, None);
+        Job { ids, task, cpus, seed: 7, isolate: false, refused, directory }
+    }
+
+    struct Alike(Card);
+
+    impl Benchmark for Alike {
+        fn card(&self) -> &'static Card {
+            Box::leak(Box::new(self.0.clone()))
+        }
+
+        fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+            Err(Unable::Unsupported { why: String::new(), remedy: String::new() })
+        }
+    }
+
+    static PLAIN: Alike = Alike(Card::BATCHED);
+    static WAKES: Alike = Alike(Card { blocks: true, placement: Placement::CrossCpu, ..Card::BATCHED });
+
+    #[test]
+    fn one_member_that_wants_idle_cpus_awake_is_enough() {
+        static AWAKE: Alike = Alike(Card { keeps_awake: true, ..Card::BATCHED });
+        let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
+        let worker = Worker::new(&catalogue, on(vec![1, 0]), None, &words).expect("a worker");
+        let stays = |members: &[Option<&'static dyn Benchmark>], idle| worker.is_to_stay_awake(members, idle);
+        assert!(stays(&[Some(&PLAIN), Some(&AWAKE)], IdleCpu::Halt));
+        assert!(!stays(&[Some(&PLAIN), None], IdleCpu::Halt) && !stays(&[Some(&WAKES)], IdleCpu::Halt));
+        assert!(stays(&[Some(&PLAIN)], IdleCpu::Poll));
+        assert!(
+            stays(&[Some(&PLAIN), Some(&WAKES)], IdleCpu::Both) && !stays(&[Some(&PLAIN)], IdleCpu::Both)
+        );
+    }
+
+    #[test]
+    fn a_partner_whose_cpu_is_gone_is_named() {
+        let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
+        let own = affinity::allowed().expect("CPUs")[0];
+        // No machine has so many.
+        let gone = usize::MAX;
+        let placed = |cpus: Vec<usize>, member: &'static Alike| {
+            let worker = Worker::new(&catalogue, on(cpus), None, &words).expect("a worker");
+            std::thread::scope(|scope| {
+                scope
+                    .spawn(|| worker.place(&[Some(member)]).map_err(|failure| failure.to_string()))
+                    .join()
+                    .expect("it ends")
+            })
+        };
+        assert_eq!(placed(vec![own, gone], &PLAIN), Ok(()), "who has no partner needs one CPU");
+        assert_eq!(placed(vec![own, own], &WAKES), Ok(()));
+        let told = placed(vec![own, gone], &WAKES).expect_err("its partner cannot run");
+        assert!(told.contains(&format!("CPU {gone} cannot be used")), "{told}");
+    }
+}
