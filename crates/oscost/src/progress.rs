@@ -32,15 +32,15 @@ impl Progress {
                 self.launches = *launches;
             }
             Event::Phase(phase) => self.draw(format!("measuring {} figures: {phase}", self.figures)),
-            Event::Launching { pass, group, left_ns } => {
-                let left = left_ns / 1_000_000_000;
+            Event::Launching { pass, group, left_ns, most_ns } => {
+                let [left, most] = [left_ns, most_ns].map(|ns| ns / 1_000_000_000);
                 let of = if *pass <= self.launches {
                     format!("launch {pass} of {}", self.launches)
                 } else {
                     format!("launch {pass}, for what has not converged")
                 };
                 self.draw(format!(
-                    "measuring {} figures: {of}, {group} ... at most {left} s left",
+                    "measuring {} figures: {of}, {group} ... about {left} s left, at most {most}",
                     self.figures
                 ));
             }

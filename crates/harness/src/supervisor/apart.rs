@@ -161,7 +161,7 @@ mod tests {
         let core = TaskFinding::Core(crate::protocol::core::Core::default());
         let other = audited(move |report| Ok(Report { finding: core.clone(), ..report }));
         assert_eq!(missing(other), "the worker reported something else");
-        let lost = audited(|_| Err(Lost::Worker { what: "it fell".to_owned(), member: None }));
+        let lost = audited(|_| Err(Lost::worker("it fell", None)));
         assert_eq!(
             (missing(lost), missing(audited(|_| Err(Lost::Interrupted)))),
             ("it fell".into(), "interrupted".into())

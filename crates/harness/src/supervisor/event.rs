@@ -24,6 +24,8 @@ pub enum Event<'a> {
         group: &'a str,
         /// Time left until the run ends by plan, ns.
         left_ns: u64,
+        /// Time left at most, ns, however slow the machine is.
+        most_ns: u64,
     },
     /// Something was found that must outlive a kill: what the journal keeps.
     Found(&'a Record),

@@ -96,7 +96,7 @@ pub fn run_command(
     };
     match supervisor.run(job, deadline_ns.saturating_add(3_000_000_000))?.finding {
         TaskFinding::Foreign(output) => Ok(output),
-        _ => Err(Lost::Worker { what: "the worker reported something else".to_owned(), member: None }),
+        _ => Err(Lost::worker("the worker reported something else", None)),
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
         for (report, words) in [
             (printed("x", false), Some("launch: it printed no number")),
             (printed("2.5", true), Some("launch: did not end within 2000 ms")),
-            (Err(Lost::Worker { what: "it fell".into(), member: None }), Some("launch: it fell")),
+            (Err(Lost::worker("it fell", None)), Some("launch: it fell")),
             (Err(Lost::Interrupted), Some("no launch was made")),
         ] {
             let (launch, why) = of(report);

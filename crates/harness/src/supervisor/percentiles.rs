@@ -244,7 +244,7 @@ mod tests {
         };
         assert_eq!(traced(12), (Some("process 12 traced what was timed".to_owned()), 1));
         assert_eq!((traced(0), traced(1).1), ((None, 5), 1));
-        let lost = || Err(Lost::Worker { what: "it fell".to_owned(), member: None });
+        let lost = || Err(Lost::worker("it fell", None));
         assert_eq!(refused(|_, _| lost()), (Some("it fell".to_owned()), 1));
         let as_member = |member: fn() -> Member<Timed>| {
             refused(move |_, report| Ok(Report { finding: TaskFinding::Percentiles(member()), ..report }))

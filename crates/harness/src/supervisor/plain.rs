@@ -67,7 +67,8 @@ impl<'a> Plain<'a> {
                 return Err(Lost::Interrupted);
             }
             if now >= deadline {
-                return Err(self.lost("the worker did not end in time, and was ended".to_owned()));
+                let late = "the worker did not end in time, and was ended";
+                return Err(self.lost(late.to_owned()).at_deadline());
             }
             let ready = readiness::poll_readable(&[&pipe], (deadline - now).min(LOOK_NS));
             if !ready.map_err(|error| self.lost(error.to_string()))?[0] {

@@ -98,7 +98,9 @@ impl Workers for Script<'_> {
     }
 
     fn throttled_periods(&self) -> Option<u64> {
-        Some(u64::from(self.now_ns() >= self.throttled_ns))
+        /// A quota's usual period.
+        const PERIOD_NS: u64 = 100_000_000;
+        Some(self.now_ns().checked_sub(self.throttled_ns).map_or(0, |stopped_ns| 1 + stopped_ns / PERIOD_NS))
     }
 
     fn run(&self, job: Job, deadline_ns: u64) -> Result<Report, Lost> {
@@ -116,7 +118,7 @@ impl Workers for Script<'_> {
             return Err(Lost::Interrupted);
         }
         if takes_ns > deadline_ns {
-            return Err(Lost::Worker { what: "the worker did not end".to_owned(), member: None });
+            return Err(Lost::worker("the worker did not end", None).at_deadline());
         }
         (self.finds)(&job, number)
     }

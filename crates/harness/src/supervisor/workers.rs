@@ -82,7 +82,24 @@ pub enum Lost {
         what: String,
         /// Who was being set up or was running.
         member: Option<usize>,
+        /// It was ended at its deadline, and had not ended by itself.
+        late: bool,
     },
+}
+
+impl Lost {
+    /// A worker that ended by itself, or that nothing was heard of.
+    pub(crate) fn worker(what: impl Into<String>, member: Option<usize>) -> Self {
+        Self::Worker { what: what.into(), member, late: false }
+    }
+
+    /// The same of a worker that was ended at its deadline.
+    pub(crate) fn at_deadline(self) -> Self {
+        match self {
+            Self::Worker { what, member, .. } => Self::Worker { what, member, late: true },
+            Self::Interrupted => Self::Interrupted,
+        }
+    }
 }
 
 impl Supervisor {
@@ -174,15 +191,16 @@ impl Supervisor {
         job.refused.clone_from(&self.refused);
         job.directory = self.place.as_ref().map(|place| place.folder().as_raw_fd());
         self.words.word(0).store(0, Ordering::Relaxed);
-        let mut running = self.start(&job).map_err(|what| Lost::Worker { what, member: None })?;
+        let mut running = self.start(&job).map_err(|what| Lost::worker(what, None))?;
         let heard = running.listen(deadline_ns, &self.clock, &self.interrupted);
         let ended = running.end(matches!(heard.why, Why::Ended));
         match heard.why {
             Why::Interrupted => Err(Lost::Interrupted),
-            Why::Deadline => Err(self.lost(format!(
-                "the worker did not end within {} ms, and was ended",
-                deadline_ns / 1_000_000
-            ))),
+            Why::Deadline => {
+                let within =
+                    format!("the worker did not end within {} ms, and was ended", deadline_ns / 1_000_000);
+                Err(self.lost(within).at_deadline())
+            }
             Why::TooMuch => Err(self.lost("the worker sent more than a report can hold".into())),
             Why::Ended => {
                 let report = serde_json::from_slice(&heard.report);
@@ -233,7 +251,7 @@ pub(crate) fn lost(what: String, progress: &AtomicU64) -> Lost {
         word if word >= SETTING_UP => usize::try_from(word - SETTING_UP).ok(),
         word => usize::try_from(word - 1).ok(),
     };
-    Lost::Worker { what, member }
+    Lost::worker(what, member)
 }
 
 /// In words, how a worker died.

@@ -203,6 +203,11 @@ impl Engine<'_> {
         self.options.effort.deadline_ns.saturating_sub(self.now())
     }
 
+    /// Time until nothing of the run goes on, whatever its plan was.
+    fn most_left(&self) -> u64 {
+        self.left().min(self.options.effort.end_ns.saturating_sub(self.now()))
+    }
+
     /// Whether the run is at the end that it has said.
     fn has_ended(&self) -> bool {
         self.now() >= self.options.effort.end_ns
@@ -242,8 +247,8 @@ impl Engine<'_> {
 
     /// Runs a job; remembers how the worker was isolated and watched. Whatever was expected of it, it does not overrun the run.
     fn work(&mut self, job: Job, deadline_ns: u64) -> Result<Report, Lost> {
-        let left_ns = self.left().min(self.options.effort.end_ns.saturating_sub(self.now()));
-        let mut report = self.workers.run(job, deadline_ns.min(left_ns.max(1)));
+        let throttled_periods = self.workers.throttled_periods();
+        let mut report = self.workers.run(job, deadline_ns.min(self.most_left().max(1)));
         match &mut report {
             Ok(report) => {
                 self.isolation.get_or_insert_with(|| report.isolation.clone());
@@ -256,7 +261,8 @@ impl Engine<'_> {
                 }
             }
             Err(Lost::Interrupted) => self.interrupted = true,
-            Err(Lost::Worker { what, .. }) if self.is_stopped_by_quota() => {
+            // Who crashed did so whatever stopped it before.
+            Err(Lost::Worker { what, late: true, .. }) if self.was_throttled_since(throttled_periods) => {
                 *what = format!("a CPU quota stops this run (oscost doctor): {what}");
             }
             Err(Lost::Worker { .. }) => {}
@@ -266,8 +272,12 @@ impl Engine<'_> {
 
     /// Whether a CPU quota stopped this run at any time.
     fn is_stopped_by_quota(&self) -> bool {
-        let now = self.workers.throttled_periods();
-        now.zip(self.throttled_periods).is_some_and(|(now, before)| now > before)
+        self.was_throttled_since(self.throttled_periods)
+    }
+
+    /// Whether a CPU quota has stopped it since so many periods had been stopped.
+    fn was_throttled_since(&self, before: Option<u64>) -> bool {
+        self.workers.throttled_periods().zip(before).is_some_and(|(now, before)| now > before)
     }
 
     fn find_clock(&mut self) {
@@ -343,7 +353,7 @@ impl Engine<'_> {
                 Ok(_) => return group.lose(&active, None, "the worker reported something else"),
                 Err(Lost::Interrupted) => return,
                 Err(Lost::Worker { .. }) if self.has_ended() => return,
-                Err(Lost::Worker { what, member }) => group.lose(&active, member, &what),
+                Err(Lost::Worker { what, member, .. }) => group.lose(&active, member, &what),
             }
         }
     }

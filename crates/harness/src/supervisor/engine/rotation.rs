@@ -66,7 +66,7 @@ impl Engine<'_> {
                         group.leave_out(expected_ns, self.planned_left(), true);
                         continue;
                     }
-                    emit(&Event::Launching { pass, group: group.name, left_ns: self.planned_left() });
+                    emit(&self.launching(pass, group.name));
                     self.launch(group, emit);
                 }
             }
@@ -74,8 +74,7 @@ impl Engine<'_> {
                 if self.over() {
                     return false;
                 }
-                let left_ns = self.planned_left();
-                emit(&Event::Launching { pass, group: &contestant.foreign.id, left_ns });
+                emit(&self.launching(pass, &contestant.foreign.id));
                 self.launch_foreign(contestant);
             }
         }
@@ -90,7 +89,7 @@ impl Engine<'_> {
                 let time = group.spent_ns / u64::from(group.launches.max(1));
                 let fits = group.launches > 0 && self.now() + time <= effort.target_ns.min(effort.end_ns);
                 if fits && group.wants_more(&effort, &self.best) {
-                    emit(&Event::Launching { pass, group: group.name, left_ns: self.planned_left() });
+                    emit(&self.launching(pass, group.name));
                     self.launch(group, emit);
                     launched = true;
                 }
@@ -218,6 +217,10 @@ impl Engine<'_> {
         self.until_ns.saturating_sub(self.now())
     }
 
+    fn launching<'a>(&self, pass: u32, group: &'a str) -> Event<'a> {
+        Event::Launching { pass, group, left_ns: self.planned_left(), most_ns: self.most_left() }
+    }
+
     fn launch(&mut self, group: &mut GroupState, emit: &mut dyn FnMut(&Event<'_>)) {
         let active = group.active();
         if active.is_empty() {
@@ -338,12 +341,12 @@ impl Engine<'_> {
             Err(Lost::Worker { .. }) if self.left() == 0 => {}
             Err(Lost::Worker { .. }) if self.has_ended() => group.leave_out_after(took),
             // Nobody is measured with a reference that ends the worker: the launch is made again without them.
-            Err(Lost::Worker { what, member: Some(member) }) if member >= active.len() => {
+            Err(Lost::Worker { what, member: Some(member), .. }) if member >= active.len() => {
                 group.references = None;
                 group.void += 1;
                 group.void_reason = Some(format!("a reference ended it ({what})"));
             }
-            Err(Lost::Worker { what, member }) => {
+            Err(Lost::Worker { what, member, .. }) => {
                 group.lose(&active, member, &what);
                 // There may be no time for another launch: the others have theirs now.
                 if group.members.iter().all(|member| member.launched.is_empty()) && !self.over() {

@@ -194,4 +194,31 @@ fn what_statements_rest_on_has_its_intervals_on_a_machine_three_times_slower_and
     assert_eq!(launches(&with_first(3, &["z", "x", "y", "c"]))[5], 1, "54 s do not fit at all");
     let few = launches(&with_first(5, &["x", "y", "c"]));
     assert_eq!(few[3], 6, "{few:?}");
+
+#[test]
+fn the_end_that_a_run_says_holds_for_any_choice_on_any_machine() {
+    const IDS: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+    for (count, longest_ms) in [(1, 20), (3, 2000), (9, 300), (9, 2048), (2, 40_000)] {
+        // Of different lengths, as forks of 1 MiB and of 1 GiB are.
+        let ms = |at: usize| longest_ms >> (at % 4 * 2);
+        let cards = (0..count).map(|at| Card { launch_ms: ms(at), ..series(IDS[at]) });
+        let mut scene = Scene::new(cards.collect());
+        scene.options.effort = Effort::QUICK.with_time_for(&scene.choices);
+        let effort = scene.options.effort;
+        let planned_ns = plan::estimate_ns(&scene.choices, &effort).max(effort.target_ns);
+        for slow in [1, 3, 10, 100] {
+            // Calibrations and audits set it up too.
+            let takes = |job: &Job| {
+                let own =
+                    job.ids.first().and_then(|id| IDS.iter().position(|known| known == id)).map_or(0, ms);
+                let more = if is_launch(job) { effort.member_ns } else { 25 * MILLISECOND };
+                slow * (own * MILLISECOND + more)
+            };
+            let ran = scene.run_taking(&takes, |_, _, report| Ok(report));
+            let says = format!("{count} of {longest_ms} ms, {slow} times slower: {} ns", ran.ended_ns);
+            assert!(ran.ended_ns <= effort.deadline_ns, "{says}");
+            assert!(ran.told.iter().all(|told| told.3 == effort.deadline_ns), "{says}");
+            assert!(slow > 1 || ran.ended_ns <= planned_ns, "{says}, and {planned_ns} by plan");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn lost(what: &str, member: Option<usize>) -> Result<Report, Lost> {
-    Err(Lost::Worker { what: what.to_owned(), member })
+    Err(Lost::worker(what, member))
 }
 
 fn two() -> Scene {

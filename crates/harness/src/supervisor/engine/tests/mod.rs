@@ -59,8 +59,8 @@ struct Ran {
     launches: Vec<Launch>,
     jobs: Vec<Job>,
     ended_ns: u64,
-    /// Pass, group and time left of each launch that was told.
-    told: Vec<(u32, String, u64)>,
+    /// Pass, group, time left by plan, and the latest end of each launch that was told.
+    told: Vec<(u32, String, u64, u64)>,
     warnings: Vec<String>,
     records: Vec<Record>,
     planned: (usize, usize, u32),
@@ -99,7 +99,9 @@ impl Scene {
         let mut planned = (0, 0, 0);
         let mut emit = |event: &Event<'_>| match event {
             Event::Planned { figures, groups, launches } => planned = (*figures, *groups, *launches),
-            Event::Launching { pass, group, left_ns } => told.push((*pass, (*group).to_owned(), *left_ns)),
+            Event::Launching { pass, group, left_ns, most_ns } => {
+                told.push((*pass, (*group).to_owned(), *left_ns, script.now_ns() + most_ns));
+            }
             Event::Warning(words) => warnings.push(words.clone()),
             Event::Found(record) => records.push((*record).clone()),
             Event::Phase(_) => {}
@@ -175,7 +177,7 @@ fn launches_rotate_through_all_groups_in_an_order_that_the_seed_fixes() {
         let passes: Vec<Vec<String>> = ran
             .told
             .chunks(names.len())
-            .map(|pass| pass.iter().map(|(_, group, _)| group.clone()).collect())
+            .map(|pass| pass.iter().map(|told| told.1.clone()).collect())
             .collect();
         assert!(passes.iter().all(|pass| *pass == passes[0]), "every pass in one order: {passes:?}");
         let numbers: Vec<u32> = ran.told.iter().map(|told| told.0).collect();

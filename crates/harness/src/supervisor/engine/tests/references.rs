@@ -92,7 +92,7 @@ fn enough_figures_or_too_few_launches_have_none() {
 #[test]
 fn a_reference_that_ends_the_worker_costs_a_launch_and_no_figure() {
     let ran = scene(vec![call("figure")]).run(|job, _, _| match plan(job) {
-        Some(_) => Err(Lost::Worker { what: "signal 11".to_owned(), member: Some(1) }),
+        Some(_) => Err(Lost::worker("signal 11", Some(1))),
         None => Ok(all_well(job)),
     });
     let figure = ran.figure("figure");

@@ -59,3 +59,20 @@ fn a_quota_is_named_where_it_cost_a_figure_or_the_end_of_a_run() {
     };
     assert_eq!((ran(SECOND), ran(u64::MAX)), ((true, true), (false, false)));
 }
+
+#[test]
+fn a_quota_is_not_named_for_a_worker_that_crashed() {
+    let mut scene = Scene::new(vec![series("crashes"), series("hangs")]);
+    // It stops every worker from the beginning on.
+    scene.throttled_ns = 0;
+    scene.options.effort = Effort { target_ns: 100 * SECOND, deadline_ns: 200 * SECOND, ..EFFORT };
+    let of = |job: &Job, id: &str| is_launch(job) && job.ids == [id];
+    let takes = |job: &Job| if of(job, "hangs") { 60 * SECOND } else { 200 * MILLISECOND };
+    let ran = scene.run_taking(&takes, |job, _, report| match of(job, "crashes") {
+        true => Err(Lost::worker("signal 11", Some(0))),
+        false => Ok(report),
+    });
+    assert_eq!(ran.figure("crashes").why.as_deref(), Some("worker: signal 11"));
+    let late = ran.figure("hangs").why.clone().unwrap_or_default();
+    assert!(late.starts_with("worker: a CPU quota") && late.ends_with("did not end"), "{late}");
+}
