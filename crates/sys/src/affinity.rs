@@ -2,6 +2,11 @@
 
 use crate::{CallError, error::check};
 
+/// A set of CPUs as the kernel has it, a bit for each: libc's holds 1024, and a kernel with more refuses it.
+type Set = [u64; MOST / 64];
+/// More CPUs than this no kernel is built for.
+const MOST: usize = 8192;
+
 /// CPUs that the calling thread may run on, ascending.
 ///
 /// # Errors
@@ -15,14 +20,23 @@ pub fn allowed() -> Result<Vec<usize>, CallError> {
 /// # Errors
 /// The error of sched_getaffinity.
 pub fn of_process(pid: i32) -> Result<Vec<usize>, CallError> {
-    // SAFETY: an all-zero cpu_set_t is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let mut set: Set = [0; MOST / 64];
     // SAFETY: the kernel writes at most the given size to the local set.
     check("sched_getaffinity", unsafe {
-        libc::sched_getaffinity(pid, size_of::<libc::cpu_set_t>(), &raw mut set)
+        libc::sched_getaffinity(pid, size_of::<Set>(), (&raw mut set).cast())
     })?;
-    // SAFETY: the index is below CPU_SETSIZE, the size of the set.
-    Ok((0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect())
+    Ok(members(&set))
+}
+
+fn members(set: &Set) -> Vec<usize> {
+    (0..MOST).filter(|cpu| set[cpu / 64] >> (cpu % 64) & 1 == 1).collect()
+}
+
+/// Those of them that can be.
+fn set_of(cpus: &[usize]) -> Set {
+    let mut set: Set = [0; MOST / 64];
+    cpus.iter().filter(|&&cpu| cpu < MOST).for_each(|cpu| set[cpu / 64] |= 1 << (cpu % 64));
+    set
 }
 
 /// Pins the calling thread to one CPU.
@@ -38,15 +52,10 @@ pub fn pin_to(cpu: usize) -> Result<(), CallError> {
 /// # Errors
 /// EINVAL where none of them exists or is in the cpuset.
 pub fn pin_to_all(cpus: &[usize]) -> Result<(), CallError> {
-    // SAFETY: an all-zero cpu_set_t is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    for &cpu in cpus.iter().filter(|&&cpu| cpu < libc::CPU_SETSIZE as usize) {
-        // SAFETY: the index is below CPU_SETSIZE.
-        unsafe { libc::CPU_SET(cpu, &mut set) };
-    }
+    let set = set_of(cpus);
     // SAFETY: the kernel reads the local set.
     check("sched_setaffinity", unsafe {
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)
+        libc::sched_setaffinity(0, size_of::<Set>(), (&raw const set).cast())
     })
     .map(|_| ())
 }
@@ -112,4 +121,25 @@ pub fn run_only_when_idle() -> Result<(), CallError> {
     let result =
         unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_IDLE, &raw const priority) };
     check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_holds_the_cpus_of_the_largest_machine_and_the_kernel_takes_it() {
+        let cpus = [0, 1, 63, 64, 1023, 1024, 1500, MOST - 1];
+        assert_eq!(members(&set_of(&cpus)), cpus);
+        assert_eq!(members(&set_of(&[MOST, usize::MAX])), [0usize; 0], "no kernel has these");
+        let all = allowed().expect("CPUs");
+        std::thread::spawn(move || {
+            for cpu in all {
+                pin_to(cpu).expect("it is allowed");
+                assert_eq!(allowed().expect("one"), [cpu]);
+            }
+        })
+        .join()
+        .expect("it ends");
+    }
 }
