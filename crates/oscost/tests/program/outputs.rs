@@ -198,6 +198,34 @@ fn what_is_written_belongs_to_who_wanted_it() {
 }
 
 #[test]
+fn a_file_of_another_that_cannot_be_replaced_is_told_before_anything_is_measured() {
+    let test = "a_file_of_another_that_cannot_be_replaced_is_told_before_anything_is_measured";
+    if !is_root() {
+        return skip(test, "only root can make files of others");
+    }
+    for (who, home) in everybody(test).into_iter().filter(|(who, _)| *who == Who::User) {
+        // As /tmp is.
+        let (folder, file) = (home.path().join("sticky"), home.path().join("sticky/r.json"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(&file, "old").unwrap();
+        chown(&file, Some(THIRD), None).unwrap();
+        for (path, mode) in [(&folder, 0o1777), (&file, 0o666)] {
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        }
+        for output in ["--json", "--raw", "-o"] {
+            let done = who.ask(&home, &[&ONE[..], &[output, "sticky/r.json"]].concat());
+            done.refused(4, "the file is user 4711's, and only its owner may replace it");
+            assert!(!home.runs().exists(), "nothing was measured: {output}");
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        // In a folder where everybody may rename everything it can.
+        fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        who.measure(&home, &[&ONE[..], &["--json", "sticky/r.json"]].concat()).well();
+        assert!(oscost_results::load(&file).is_ok());
+    }
+}
+
+#[test]
 #[ignore = "longer: it waits"]
 fn no_link_of_another_leads_an_output_away() {
     let test = "no_link_of_another_leads_an_output_away";

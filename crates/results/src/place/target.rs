@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{self, FileType, Mode, OFlags, Stat};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::walk::{End, walk};
@@ -48,7 +48,10 @@ impl Target {
             (Some(FileType::RegularFile), Some(stat)) if stat.st_mode & 0o222 == 0 => {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
             }
-            (Some(FileType::RegularFile), Some(stat)) => Owner::of_replaced(stat.st_uid, stat.st_gid),
+            (Some(FileType::RegularFile), Some(stat)) => {
+                may_be_replaced(&parent, &name, stat)?;
+                Owner::of_replaced(stat.st_uid, stat.st_gid)
+            }
             (None, _) => Owner::invoking_sudo(),
             (Some(FileType::BlockDevice), _) => {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, "a disk cannot take a file"));
@@ -62,6 +65,19 @@ impl Target {
         let old = found.map(|stat| Permissions::from_mode(stat.st_mode & 0o777));
         Ok(Self::File { directory, name, old })
     }
+}
+
+/// Fails where the kernel lets nobody rename anything to the name of this file: in a sticky folder it is another user's, or it may
+/// not be changed. Only of what could be removed does the kernel say that it is no folder.
+fn may_be_replaced(parent: &OwnedFd, name: &OsString, found: &Stat) -> io::Result<()> {
+    if fs::unlinkat(parent, name, AtFlags::REMOVEDIR) != Err(Errno::PERM) {
+        return Ok(());
+    }
+    let why = match found.st_uid {
+        own if own == rustix::process::geteuid().as_raw() => "the file cannot be changed (lsattr)".to_owned(),
+        uid => format!("the file is user {uid}'s, and only its owner may replace it in that folder"),
+    };
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
 /// Whether a path can only be that of a folder: the last part of `x/` and of `x/.` is `x` all the same.
