@@ -45,8 +45,12 @@ static void *allow_for_ever(void *none) {
     }
     return none;
 }
+/* Calls come after other work, as they do where two processes take turns: in one long row of calls the scheduler lets the caller
+ * that was answered set the listener aside, and a call costs a fifth less. */
+static void other_work(void) { for (uint64_t until = now() + 60000; now() < until;) continue; }
 static void need_listening_thread(void) {
     pthread_t thread;
+    arm = other_work;
     ZERO(pthread_create(&thread, NULL, allow_for_ever, NULL));
     __atomic_store_n(&notices, filter_getppid(SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER), __ATOMIC_RELEASE);
 }

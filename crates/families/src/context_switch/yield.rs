@@ -30,7 +30,7 @@ const CARD: Card = Card {
     revision: 1,
     subtract: None,
     remark: "with the same calls and switches it settles at one of several prices, here and in plain C: \
-             which one hangs on the launch and the build",
+             which one depends on the launch and the build",
     ..two_pipes::card("context_switch/yield/same_cpu", "switch by sched_yield, one CPU", Placement::SameCpu)
 };
 
