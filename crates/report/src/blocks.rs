@@ -236,6 +236,14 @@ impl Table {
         Self { columns, rows, ..Self::default() }
     }
 
+    /// What it is of, where it has no title: a part of something, and what its columns say.
+    pub fn about(&self, whole: &str) -> String {
+        let heads = (0..self.columns.len()).map(|column| self.head(column));
+        let heads: Vec<String> = heads.filter(|head| !head.is_empty()).collect();
+        let end = if heads.is_empty() { String::new() } else { format!(" by {}", heads.join(", ")) };
+        format!("{whole}{end}").trim_start().to_owned()
+    }
+
     /// The heading of a column with that of its group before it.
     pub fn head(&self, column: usize) -> String {
         let head = self.columns.get(column).map_or("", |column| &column.head);

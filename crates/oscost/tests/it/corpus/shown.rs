@@ -81,7 +81,7 @@ pub fn csv(out: &[u8]) {
     }
 }
 
-/// A page: every element ends where it has to, no attribute is a handler, no link leaves the page.
+/// A page: every element ends where it has to, every table has a name, no attribute is a handler, no link leaves the page.
 pub fn page(out: &[u8]) {
     let whole = std::str::from_utf8(out).expect("what is shown is UTF-8");
     const EMPTY: [&str; 9] =
@@ -108,6 +108,10 @@ pub fn page(out: &[u8]) {
             "no tag of ours: {tag:?}"
         );
         attributes_of(attributes.trim_end_matches('/'));
+        if name == "table" {
+            let label = attributes.strip_prefix("aria-label=\"").is_some_and(|value| !value.starts_with('"'));
+            assert!(label || rest.starts_with("<caption>"), "a table without a name: {tag:?}");
+        }
         match name {
             // The page's own, named by its hash in the policy: text up to its end.
             "script" | "style" => {

@@ -59,7 +59,7 @@ pub(super) fn parts(view: &View, of: &str, out: &mut dyn Write) -> io::Result<()
         // What can be scrolled has a name, and no other has the same.
         match part {
             Part::Plot(plot) => plots::figure(plot, &anchors(std::mem::take(&mut marks), of), of, out)?,
-            _ => self::part(part, &format!("{}, part {}{of}", view.title, index + 1), of, out)?,
+            _ => self::part(part, &view.title, &format!(", part {}{of}", index + 1), of, out)?,
         }
     }
     open.map_or(Ok(()), |_| writeln!(out, "</div>"))
@@ -70,7 +70,9 @@ fn anchors(marks: &[Mark], of: &str) -> String {
     marks.iter().map(|it| format!("<a id=\"{}{of}\"></a>", it.name)).collect()
 }
 
-fn part(part: &Part, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a part of what has this title, by the end of its name.
+fn part(part: &Part, title: &str, end: &str, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    let name = || format!("{title}{end}");
     match part {
         Part::Words(words) => writeln!(out, "<p>{}</p>", escaped(words)),
         Part::Warning(words) => writeln!(out, "<p class=\"warning\">{}</p>", escaped(words)),
@@ -96,13 +98,13 @@ fn part(part: &Part, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()
             }
             writeln!(out, "</ul>")
         }
-        Part::Table(it) => table::scrolling(it, name, of, out),
+        Part::Table(it) => table::scrolling(it, &name(), &it.about(title), of, out),
         Part::Remarks(all) => {
             all.iter().try_for_each(|it| writeln!(out, "<p class=\"remark\">{}</p>", escaped(it)))
         }
         Part::Picture(lines) => {
             let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
-            writeln!(out, "{}<pre>{}</pre></div>", table::begin(name), lines.join("\n"))
+            writeln!(out, "{}<pre>{}</pre></div>", table::begin(&name()), lines.join("\n"))
         }
         Part::Plot(plot) => plots::figure(plot, "", of, out),
         Part::View(inner) => view(inner, of, out),

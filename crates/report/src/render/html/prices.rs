@@ -62,7 +62,8 @@ pub(super) fn section(chart: &PriceChart, id: &str, checksum: &str, out: &mut dy
         }
     }
     writeln!(out, "</ul>\n<details class=\"data\"><summary>The price list as a table</summary>")?;
-    table::scrolling(&chart.table, "The price list as a table", "", out)?;
+    let name = "The price list as a table";
+    table::scrolling(&chart.table, name, name, "", out)?;
     writeln!(out, "</details></section>")
 }
 

@@ -5,10 +5,17 @@ use std::io::{self, Write};
 use super::{anchor, breakable, escaped};
 use crate::blocks::{Cell, Hue, Place, Table, Tone};
 
-/// Writes a table in a region that can be scrolled, by the mouse and by the keyboard; no other has the same `name`.
-pub(super) fn scrolling(table: &Table, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a table in a region that can be scrolled, by the mouse and by the keyboard; no other has the same `name`. Without a
+/// title the table is called `about`.
+pub(super) fn scrolling(
+    table: &Table,
+    name: &str,
+    about: &str,
+    of: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     write!(out, "{}", begin(name))?;
-    write(table, of, out)?;
+    write(table, about, of, out)?;
     writeln!(out, "</div>")
 }
 
@@ -17,12 +24,13 @@ pub(super) fn begin(name: &str) -> String {
     format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">", escaped(name))
 }
 
-/// Writes a table; receipts that it leads to have names that end in `of`.
-pub(super) fn write(table: &Table, of: &str, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a table, which without a title is called `about`; receipts that it leads to have names that end in `of`.
+pub(super) fn write(table: &Table, about: &str, of: &str, out: &mut dyn Write) -> io::Result<()> {
     // End tags of cells and rows may be left out, and are: a page has thousands of them.
-    write!(out, "<table>")?;
-    if !table.title.is_empty() {
-        write!(out, "<caption>{}</caption>", escaped(&table.title))?;
+    match &*table.title {
+        // Seen, it stands below words that say what it is of; heard, it is one of many.
+        "" => write!(out, "<table aria-label=\"{}\">", escaped(about))?,
+        title => write!(out, "<table><caption>{}</caption>", escaped(title))?,
     }
     write!(out, "<thead><tr>")?;
     if !table.groups.is_empty() {

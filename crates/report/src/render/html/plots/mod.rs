@@ -93,11 +93,12 @@ pub(super) fn figure(plot: &Plot, marks: &str, of: &str, out: &mut dyn Write) ->
         "<div class=\"below\"><button type=\"button\" class=\"save\">Save as SVG</button><details class=\"data\">\
          <summary>Data</summary>"
     )?;
+    let about = format!("Data: {} {}", plot.about, plot.finding);
     if is_small(plot) {
-        table::write(&plot.table, of, out)?;
+        table::write(&plot.table, &about, of, out)?;
     } else {
         // No two regions have one name.
-        table::scrolling(&plot.table, &format!("Data: {} {}{of}", plot.about, plot.finding), of, out)?;
+        table::scrolling(&plot.table, &format!("{about}{of}"), &about, of, out)?;
     }
     writeln!(out, "</details></div></figure>")
 }
