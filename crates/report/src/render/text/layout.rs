@@ -6,13 +6,20 @@ use crate::words::width;
 pub(super) const INDENT: usize = 2;
 /// Columns before what belongs to a row.
 pub(super) const DEEP: usize = 6;
-/// `text` in lines of at most `room` columns, broken between words but not before a unit; a word longer than a line is
-/// broken behind a comma, as a list of CPUs has them, or else anywhere. At least one line.
+/// Between words that stay on one line if a line has room for them all.
+pub(super) const GLUE: char = '\u{a0}';
+
+/// `text` in lines of at most `room` columns, broken between words but not before a unit, nor at glue; a word longer than a line
+/// is broken behind a comma, as a list of CPUs has them, or else anywhere. At least one line.
 pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
     let room = room.max(2);
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in words(text) {
+    let loose = |glued: &str| match width(glued) <= room {
+        true => vec![glued.replace(GLUE, " ")],
+        false => words(&glued.replace(GLUE, " ")),
+    };
+    for word in words(text).iter().flat_map(|word| loose(word)) {
         let word = word.as_str();
         if !line.is_empty() && width(&line) + 1 + width(word) > room {
             lines.push(std::mem::take(&mut line));
@@ -70,7 +77,8 @@ pub(crate) fn paragraph(first: &str, text: &str, indent: usize, total: usize) ->
     all
 }
 
-/// `text` in at most `room` columns: what does not fit gives way at a word to three dots, a single word inside.
+/// `text` in at most `room` columns: what does not fit gives way at a word to three dots, a single word inside. A number gives way
+/// with what it counts.
 pub(crate) fn elided(text: &str, room: usize) -> String {
     const DOTS: &str = "...";
     if width(text) <= room {
@@ -81,7 +89,15 @@ pub(crate) fn elided(text: &str, room: usize) -> String {
     let indent = text.len() - text.trim_start().len();
     let is_inside = text[kept.len()..].starts_with(|next: char| next != ' ');
     let words = kept.rfind(' ').filter(|&end| is_inside && end >= indent).map_or(kept, |end| &kept[..end]);
-    let words = words.trim_end_matches([' ', ',', ';', ':', '(']);
+    let without_stop = |words: &str| words.trim_end_matches([' ', ',', ';', ':', '(']).len();
+    let mut words = &words[..without_stop(words)];
+    while let Some((before, number)) = words.rsplit_once(' ')
+        && number.ends_with(|last: char| last.is_ascii_digit())
+        && text[words.len()..].starts_with(' ')
+        && !before.trim().is_empty()
+    {
+        words = &before[..without_stop(before)];
+    }
     let words = if words.trim_start().is_empty() { kept.trim_end() } else { words };
     format!("{words}{}", &DOTS[..room.min(DOTS.len())])
 }
@@ -122,6 +138,8 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("one abcdefghij", 4), ["one", "abcd", "efgh", "ij"]);
         assert_eq!(wrap("it took 49.0 us, then", 12), ["it took", "49.0 us,", "then"]);
+        assert_eq!(wrap("a; idle\u{a0}99\u{a0}%\u{a0}12\u{a0}us; b", 13), ["a; idle 99 %", "12 us; b"]);
+        assert_eq!(wrap("a; idle\u{a0}99\u{a0}%\u{a0}12\u{a0}us; b", 16), ["a;", "idle 99 % 12 us;", "b"]);
         assert_eq!(wrap("", 10), [""]);
         assert_eq!(
             wrap("CPU 0,2-7,90-149,156-161 online", 10),
@@ -141,6 +159,10 @@ mod tests {
         assert_eq!(elided("twelve words", 11), "twelve...");
         assert_eq!(elided("twelve, words", 11), "twelve...");
         assert_eq!(elided("twelve words more", 15), "twelve words...");
+        assert_eq!(elided("cycles (25 figures), floor (4 figures)", 33), "cycles (25 figures), floor...");
+        assert_eq!(elided("a switch costs 12 us here", 20), "a switch costs...");
+        assert_eq!(elided("needs 4, and more of it", 12), "needs 4...");
+        assert_eq!(elided("12 words of a line", 8), "12...");
         assert_eq!(elided("indivisible", 9), "indivi...");
         assert_eq!(elided("  indivisible", 9), "  indi...");
         assert_eq!(shortened("posix_named/handover/cross_cpu", 20), "posix_name..ross_cpu");

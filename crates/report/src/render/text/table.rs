@@ -5,7 +5,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::layout::{DEEP, INDENT, elided, shortened};
+use super::layout::{DEEP, GLUE, INDENT, elided, shortened};
 use super::lines::Lines;
 use crate::blocks::{Place, Table};
 use crate::words::{left, right, width};
@@ -205,13 +205,13 @@ impl<'a> Layout<'a> {
         Ok(())
     }
 
-    /// Each row in a paragraph.
+    /// Each row in a paragraph. The value of a column stands on the line of its heading.
     fn rows(&self, page: &mut Lines<'_>) -> io::Result<()> {
         for row in 0..self.table.rows.len() {
             let named = |column: usize| {
                 let head = self.table.head(column);
-                Some(format!("{head} {}", self.cell(row, column)).trim().to_owned())
-                    .filter(|text| text.len() > head.len())
+                Some(format!("{head} {}", self.cell(row, column)).trim().replace(' ', &GLUE.to_string()))
+                    .filter(|text| text.chars().count() > head.chars().count())
             };
             let cells: Vec<String> = self.beside().filter_map(named).collect();
             let is_empty = cells.is_empty() || self.says_nothing(row);
@@ -280,7 +280,8 @@ mod tests {
         let shown = text(&locks(), 24);
         assert!(shown.contains("  robust mutex   13 ns\n"), "{shown}");
         assert!(shown.contains("  robust mutex      4\n"), "{shown}");
-        assert!(text(&locks(), 20).contains("  fcntl: cycle"), "{}", text(&locks(), 20));
+        // A heading and its value are not parted.
+        assert!(text(&locks(), 20).contains("  fcntl:\n    cycle 1.2 us;\n"), "{}", text(&locks(), 20));
     }
 
     #[test]
