@@ -237,9 +237,12 @@ mod tests {
     #[test]
     fn readings_of_over_64_steps_tell_the_step() {
         // An emulated counter, the HPET of a virtual machine, and a clock whose step is no whole number.
-        for (step, cost, jitter) in
-            [(16.0, 1090.0, 60.0), (10.0, 3000.0, 900.0), (125.0 / 3.0, 4000.0, 1500.0)]
-        {
+        for (step, cost, jitter) in [
+            (16.0, 1090.0, 60.0),
+            (10.0, 3000.0, 900.0),
+            (125.0 / 3.0, 4000.0, 1500.0),
+            (125.0 / 3.0, 40_000.0, 15_000.0),
+        ] {
             for stalls in [false, true] {
                 assert_step(&scripted(step, cost, jitter, stalls), step);
             }

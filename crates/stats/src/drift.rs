@@ -177,6 +177,7 @@ mod tests {
             (f64::INFINITY, 0.0),
             "of one launch nothing is known"
         );
+        assert_eq!(Drift::NONE.beside(&[(0.01, 1.0)], 1.0), (0.01, 1.0), "of two something is");
     }
 
     /// METHOD.md (Drift) tells people what is usual: of each row the shares in percent, undisturbed and disturbed.

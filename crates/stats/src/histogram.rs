@@ -203,6 +203,7 @@ mod tests {
         assert_eq!((first, counts.first(), counts.last()), (-1022 * 32, Some(&1), Some(&2)));
         assert_eq!(first + counts.len() as i32, BUCKETS.end);
         assert_eq!(LogHistogram::from_counts(first, counts), Some(extremes));
+        assert!(LogHistogram::from_counts(BUCKETS.start, &[1]).is_some());
     }
 
     #[test]
@@ -212,6 +213,9 @@ mod tests {
         assert_eq!((histogram.quantile(0.5), histogram.quantile(0.75)), (Some(0.0), Some(0.0)));
         assert!((histogram.quantile(1.0).unwrap() / 100.0 - 1.0).abs() < 0.011);
         assert_eq!(shape(&histogram, 3), [1.0, 0.0, 0.0]);
+        let mut twice = histogram.clone();
+        twice.merge(&histogram);
+        assert_eq!((twice.not_positive(), twice.total()), (6, 8));
     }
 
     #[test]
@@ -221,6 +225,7 @@ mod tests {
         assert_eq!(LogHistogram::from_counts(i32::MAX, &[0, 1]), None);
         assert_eq!(LogHistogram::from_counts(i32::MIN, &[1]), None);
         assert_eq!(LogHistogram::from_counts(0, &[u64::MAX, 1]), None);
+        assert_eq!(LogHistogram::from_counts(0, &[u64::MAX]).unwrap().total(), u64::MAX);
         assert_eq!(LogHistogram::from_counts(-2, &[0, 0, 3, 0]).unwrap().counts(), (0, &[3][..]));
         assert_eq!(LogHistogram::new().quantile(0.5), None);
         assert_eq!(of([1.0]).quantile(1.5), None);

@@ -88,6 +88,7 @@ mod tests {
         let expected = |at| Some(Knee { from: 1.0, at, to: None });
         assert_eq!(found([1.0, 1.0, 1.0], [1.2, 1.4, 1.9]), expected(Some(1.0)));
         assert_eq!(found([0.9, 1.0, 1.2], [1.5, 1.6, 2.0]), expected(None));
+        assert_eq!(found([1.0; 3], [1.0 + WORTH; 3]), None, "who adds just that is worth it");
     }
 
     #[test]

@@ -102,8 +102,9 @@ fn has_valley(logs: &[f64], left: f64, right: f64) -> bool {
         if centre < left || centre > right {
             return false;
         }
+        // The place itself may stand among those on its right: it is no peak beside itself.
         let peak_left = counts[..place].iter().max().copied().unwrap_or_default();
-        let peak_right = counts[place + 1..].iter().max().copied().unwrap_or_default();
+        let peak_right = counts[place..].iter().max().copied().unwrap_or_default();
         let (peak, valley) = (peak_left.min(peak_right) as f64, counts[place] as f64);
         valley <= peak / 2.0 && peak - valley >= DEPTH * (peak + valley).sqrt()
     })

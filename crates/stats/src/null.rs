@@ -310,6 +310,9 @@ mod tests {
             scales(1.0, &dear) < 1.5 && scales(1.0, &cheap) < 1.5,
             "where all stand still, nothing grows"
         );
+        // What has a scale of its own is known by the nearest twelve.
+        let apart = |moved: f64| middle(|seed| of(seed, moved)[0].freedom) == 12.0;
+        assert_eq!((apart(2.0), apart(3.0)), (false, true));
         let (moved, still) = (of(1, 10.0)[0], of(1, 10.0)[2]);
         assert_eq!((moved.freedom, still.freedom), (12.0, 30.0), "each is known as well as so many tell it");
     }

@@ -397,6 +397,7 @@ mod tests {
         assert_eq!(of_shuffled, found);
         assert_eq!(rates(&[]), Vec::<f64>::new());
         assert_eq!(rates(&[f64::NAN, 0.01]), [1.0, 0.02]);
+        assert_eq!(rates(&[f64::NAN, 0.9]), [1.0, 1.0]);
     }
 
     /// The share of false discoveries, over 200 draws of 1000 tests of which 20 are true: 5 % at most, and four errors of a mean

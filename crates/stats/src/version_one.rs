@@ -246,6 +246,13 @@ mod tests {
     }
 
     #[test]
+    fn a_ratio_has_no_unit() {
+        let [ns, us] = [1.0, 1e-3].map(|unit| judged(&[100.0 * unit; 6], &[120.0 * unit; 6], 0.0));
+        assert_eq!((ns.verdict, us.verdict), (Verdict::Slower, Verdict::Slower));
+        assert!((ns.change - us.change).abs() < 1e-12);
+    }
+
+    #[test]
     fn from_six_launches_on_the_width_is_that_of_resamples() {
         let mut six = [100.0; 6];
         six[5] = 105.0;

@@ -133,4 +133,17 @@ mod tests {
         assert_eq!(checked(0.1, 0.1, f64::NAN, 0.01), None);
         assert_eq!(checked(0.1, 0.1, 3.0, f64::INFINITY), None);
     }
+
+    #[test]
+    fn what_has_no_error_is_certain() {
+        let chance = |logarithm| Change::checked(logarithm, 0.0, 3.0, 0.0).map(|it| it.chance(0.1));
+        assert_eq!((chance(0.05), chance(0.1), chance(-0.2)), (Some(1.0), Some(0.0), Some(0.0)));
+    }
+
+    #[test]
+    fn both_runs_drift() {
+        let error = |drift| Change::between(&[1.0; 8], &[1.1; 8], MEDIAN, 0.0, drift).map(|it| it.moved().1);
+        assert_eq!(error(Drift::NONE), Some(0.0));
+        assert!((error(Drift::usual(0.03)).unwrap_or_default() - 0.03 * 2.0_f64.sqrt()).abs() < 1e-12);
+    }
 }
