@@ -154,3 +154,79 @@ impl Observer for Stamped {
         self.0 += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a watch saw: gaps, those too long, calls of I/O behind them; ticks in all, of a stamp, in a nanosecond.
+    fn seen(numbers: [u64; 3], ticks: u64, stamp: f64, ticks_a_ns: f64) {
+        WATCH.with(|watch| {
+            watch.reset();
+            [&watch.gaps, &watch.too_long, &watch.calls].iter().zip(numbers).for_each(|(at, it)| at.set(it));
+            watch.ticks.set(ticks);
+            watch.stamp.set(stamp);
+            watch.ticks_a_ns.set(ticks_a_ns);
+        });
+    }
+
+    fn used(minor_faults: u64, major_faults: u64) -> Usage {
+        Usage { user_ns: 6000, system_ns: 4000, minor_faults, major_faults, ..Usage::default() }
+    }
+
+    fn times(used: Usage) -> (u64, u64) {
+        (used.user_ns, used.system_ns)
+    }
+
+    #[test]
+    fn user_time_is_that_of_the_gaps_less_their_stamps() {
+        // 1000 ticks less ten stamps of 20 are 400 ns in ten gaps; two more were too long, and one call in four was seen.
+        seen([10, 2, 5], 1000, 20.0, 2.0);
+        assert_eq!(times(divided(used(0, 0), 20)), (1920, 8080));
+        seen([10, 0, 5], 100, 20.0, 2.0);
+        assert_eq!(times(divided(used(0, 0), 20)), (0, 10_000), "no time is below nothing");
+        seen([10, 0, 5], 1_000_000, 20.0, 2.0);
+        assert_eq!(times(divided(used(0, 0), 20)), (10_000, 0), "nor above all");
+    }
+
+    #[test]
+    fn what_was_not_seen_is_divided_as_the_kernel_does() {
+        for (numbers, faults) in [([0, 1, 5], (0, 0)), ([10, 0, 0], (0, 0)), ([10, 0, 5], (1, 1))] {
+            seen(numbers, 1000, 20.0, 2.0);
+            assert_eq!(times(divided(used(faults.0, faults.1), 20)), (6000, 4000), "{numbers:?}, {faults:?}");
+        }
+        seen([10, 0, 5], 1000, 20.0, 2.0);
+        assert_eq!(times(divided(used(1, 0), 20)), (1600, 8400), "one fault in twenty calls is few");
+    }
+
+    #[test]
+    fn one_operation_of_sixteen_is_stamped() {
+        begin();
+        let mut stamped = Stamped::default();
+        for _ in 0..3 * EVERY + 1 {
+            stamped.begin();
+            // A gap before each call, and one behind the last.
+            other(|| io(|| ()));
+            io(|| ());
+        }
+        WATCH.with(|watch| {
+            let [gaps, too_long, calls] = [&watch.gaps, &watch.too_long, &watch.calls].map(Cell::get);
+            assert_eq!((gaps + too_long, calls), (3 * 4, 3 * 2));
+            assert!(watch.stamp.get() > 0.0 && watch.ticks_a_ns.get() > 0.0);
+        });
+    }
+
+    #[test]
+    fn what_is_too_long_was_not_the_program() {
+        WATCH.with(|watch| {
+            for (longest, expected) in [(999, [0, 1]), (u64::MAX, [1, 0])] {
+                watch.reset();
+                watch.longest.set(longest);
+                watch.left.set(tsc().wrapping_sub(1000));
+                watch.gap();
+                assert_eq!([watch.gaps.get(), watch.too_long.get()], expected);
+                assert_eq!(watch.ticks.get() >= 1000, longest > 1000);
+            }
+        });
+    }
+}

@@ -35,12 +35,6 @@ pub struct Database {
     records: Box<dyn Records>,
 }
 
-impl std::fmt::Debug for Database {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Database").field("counters", &self.counters()).finish_non_exhaustive()
-    }
-}
-
 impl Database {
     /// Opens the database whose files begin with `path`.
     ///
