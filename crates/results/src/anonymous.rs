@@ -160,6 +160,19 @@ mod tests {
     }
 
     #[test]
+    fn of_an_emulated_kernel_neither_its_file_nor_what_tells_nothing_is_told() {
+        let mut result = sample();
+        let emulation = serde_json::json!({
+            "emulator": "qemu 7", "machine": "q35", "cpu_model": "max", "memory_mib": 512, "image": "/home/eve/bzImage",
+            "append": "quiet mitigations=off user=eve", "image_checksum": "0a1b2c3d",
+        });
+        result.conditions.emulation = serde_json::from_value(emulation).expect("an emulation");
+        let told = result.anonymous().conditions.emulation.expect("it stays");
+        assert_eq!((told.image.as_str(), told.append.as_str()), (LEFT_OUT, "mitigations=off"));
+        assert_eq!(told.image_checksum, "0a1b2c3d");
+    }
+
+    #[test]
     fn paths_are_taken_out_and_ids_stay() {
         for (text, expected) in [
             ("cannot read /home/eve/x.json: EACCES", "cannot read (left out): EACCES"),

@@ -167,6 +167,9 @@ mod tests {
         assert_eq!(near(&far_first), [false, true, true, true, false, true]);
         assert_eq!(near(&far_first[..4]), [true; 4], "three near ones are no sample");
         assert_eq!(near(&[None; 5]), [true; 5], "as in every launch on one CPU");
+        let four_far = [[160.0, 155.0, 158.0, 161.0], [33.0, 35.0, 34.0, 33.0]].concat();
+        let four_far: Vec<Option<f64>> = four_far.into_iter().map(Some).collect();
+        assert_eq!(near(&four_far), [[false; 4], [true; 4]].concat(), "whichever came first");
         // One launch on the two threads of a core is no sample either.
         let one_nearer = [&[Some(14.0)], &far_first[..]].concat();
         assert_eq!(near(&one_nearer), [false, false, true, true, true, false, true]);

@@ -255,6 +255,7 @@ mod tests {
             let shown: Vec<&dyn fmt::Display> = holes.iter().map(|hole| hole as &dyn fmt::Display).collect();
             let remark = code.with(&shown);
             assert_eq!(RemarkCode::of(&remark), Some(code), "{remark}");
+            assert_eq!(RemarkCode::named(&name.to_ascii_lowercase()), Some(code));
             assert_eq!(code.holes(&remark), Some(holes.iter().map(String::as_str).collect()), "{remark}");
             assert!(SAID[..index].iter().all(|known| known.1 < name), "{name} stands in order, and once");
         }

@@ -78,9 +78,8 @@ impl Pattern {
         if begins(text, id) {
             return Some(Way::Beginning);
         }
-        if text.contains('*') {
-            let parts: Vec<&str> = text.split('*').collect();
-            return glob(&parts, id).then_some(Way::Star);
+        if let Some((first, others)) = text.split_once('*') {
+            return glob(first, others, id).then_some(Way::Star);
         }
         if let Some(synonym) = self.synonym.filter(|synonym| synonym.ids.iter().any(|it| means(it, id))) {
             return Some(Way::Synonym(synonym));
@@ -128,11 +127,12 @@ fn means(counterpart: &str, id: &str) -> bool {
     counterpart.strip_suffix('/').map_or(counterpart == id, |beginning| begins(beginning, id))
 }
 
-/// Whether `text` is the parts in order with anything between them: each as early as it can be, the last at the end.
-fn glob(parts: &[&str], text: &str) -> bool {
-    let [first, between @ .., last] = parts else { return parts == [text] };
+/// Whether `text` is `first` and the parts of `others` in order with anything between them: each as early as it can be, the last
+/// at the end.
+fn glob(first: &str, others: &str, text: &str) -> bool {
+    let (between, last) = others.rsplit_once('*').unwrap_or(("", others));
     let Some(rest) = text.strip_prefix(first) else { return false };
-    let rest = between.iter().try_fold(rest, |rest, part| rest.split_once(part).map(|(_, rest)| rest));
+    let rest = between.split('*').try_fold(rest, |rest, part| rest.split_once(part).map(|(_, rest)| rest));
     rest.is_some_and(|rest| rest.ends_with(last))
 }
 

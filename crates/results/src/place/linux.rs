@@ -287,4 +287,12 @@ mod tests {
         assert!(!home.path().join(drawn).exists());
         assert!(others.iter().all(|name| home.path().join(name).exists()));
     }
+
+    #[test]
+    fn a_file_has_no_name_where_the_file_system_knows_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let known = fs::open(folder.path(), OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR).is_ok();
+        let directory = Directory::make(folder.path(), 0o700, None).unwrap();
+        assert_eq!(directory.unnamed(PRIVATE).unwrap().is_some(), known);
+    }
 }

@@ -206,3 +206,14 @@ pub(crate) fn random_hex() -> io::Result<String> {
 fn is_random_hex(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_whole_or_too_much() {
+        let read = |length: usize| read_at_most(&vec![7; length][..], 5).expect("bytes").map(|it| it.len());
+        assert_eq!([read(0), read(5), read(6), read(99)], [Some(0), Some(5), None, None]);
+    }
+}

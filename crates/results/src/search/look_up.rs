@@ -205,4 +205,59 @@ mod tests {
         assert_eq!(found("a/depth_4"), None, "no id has such a part");
         assert_eq!(found("a/size5"), None, "no number of that form");
     }
+
+    struct List(&'static [(&'static str, Tier)]);
+    impl Listing for List {
+        type Item = (&'static str, Tier);
+        fn id(item: Self::Item) -> &'static str {
+            item.0
+        }
+        fn find(&self, id: &str) -> Option<Self::Item> {
+            self.0.iter().find(|item| item.0 == id).copied()
+        }
+        fn tier(&self, most: Tier) -> Vec<Self::Item> {
+            self.0.iter().filter(|item| item.1.is_within(most)).copied().collect()
+        }
+        fn offered(&self) -> Vec<&'static str> {
+            self.tier(Tier::Family).into_iter().map(Self::id).collect()
+        }
+        fn synonyms(&self) -> &'static [Synonym] {
+            const { &[Synonym { words: &["lat_fs"], what: "lmbench's", ids: &[] }] }
+        }
+    }
+
+    #[test]
+    fn a_miss_says_what_may_have_been_meant() {
+        let list = List(&[
+            ("semaphore/posix_named", Tier::Core),
+            ("pipe/size_4", Tier::Core),
+            ("secret/x", Tier::Hidden),
+            ("mutex/threads_2", Tier::Thorough),
+            ("mutex/threads_4", Tier::Thorough),
+        ]);
+        let miss = |typed: &str| {
+            let found = list.look_up_one(typed, &list.tier(Tier::Family), Tier::Family);
+            found.map(|(way, items)| (way, items.len())).map_err(|miss| miss.to_string())
+        };
+        assert_eq!(miss("pipe"), Ok((Way::Beginning, 1)));
+        assert_eq!(miss("secret/x/"), Ok((Way::Id, 1)), "a full id is found in any tier");
+        for (typed, said) in [
+            ("lat_fs", "'lat_fs' is lmbench's, which has no counterpart here"),
+            (
+                "mutex",
+                "'mutex' finds 2 figures, all of the thorough tier: add --thorough, or give a full id (mutex/threads_2)",
+            ),
+            (
+                "mutex/threads_3",
+                "nothing is called 'mutex/threads_3': there is no threads_3, but threads_ with 2, 4",
+            ),
+            ("semaphor/e", "nothing is called 'semaphor/e'; did you mean semaphore?"),
+            ("smph/psx", "nothing is called 'smph/psx'; did you mean semaphore/posix_named?"),
+            ("xyzxyz", "nothing is called 'xyzxyz'; 'oscost list' shows what there is"),
+        ] {
+            assert_eq!(miss(typed), Err(said.to_owned()));
+        }
+        let all = list.look_up_one("mutex", &list.tier(Tier::Thorough), Tier::Thorough);
+        assert_eq!(all.map(|(_, items)| items.len()), Ok(2));
+    }
 }
