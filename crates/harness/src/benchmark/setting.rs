@@ -272,6 +272,10 @@ mod tests {
         }
         assert_eq!(given.keys().collect::<Vec<_>>(), ["clients", "tick", "policy", "command", "folder"]);
         assert_eq!(given.numbers("clients"), [3, 20]);
+        let several = Setting { many: true, ..POLICY };
+        let mut words = Given::default();
+        words.set(&several, OsStr::new("other,rr")).expect("two words");
+        assert_eq!((words.word("policy"), words.words("policy")), (Some("other"), &["other", "rr"][..]));
         assert_eq!(given.number("tick"), Some(500_000));
         assert_eq!(given.word("policy"), Some("fifo"));
         assert_eq!(given.text("command"), Some("a, b=c"));

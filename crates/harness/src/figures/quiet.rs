@@ -187,6 +187,7 @@ mod tests {
         assert!(near(steps(known, &[0.159; 24]), 0.16), "too few have seen it");
         assert!(near(steps(known, &[0.165; 80]), 0.16), "a worse one");
         let model = Best::known(None, PROCESSOR);
+        assert!(near(steps(model, &[0.154; 80]), 0.154), "a better one that may be");
         assert!(near(steps(model, &[0.12; 80]), 0.157), "a wild one, on a processor that is known");
         assert!(near(steps(known, &[0.12; 80]), 0.12), "what was remembered may be a busy sibling's");
         assert!(near(steps(Best::default(), &[0.12; 80]), 0.12), "the first is taken as it is");

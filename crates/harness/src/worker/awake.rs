@@ -32,9 +32,7 @@ pub(super) fn keep(cpus: &[usize], placement: Placement) -> (Awake, Option<Resul
         }
         Err(error) => error,
     };
-    let most = if placement == Placement::Spread { usize::MAX } else { 1 };
-    let others: Vec<usize> =
-        cpus.iter().skip(1).filter(|cpu| Some(*cpu) != cpus.first()).copied().take(most).collect();
+    let others = others(cpus, placement);
     if others.is_empty() {
         return (Awake::default(), None);
     }
@@ -48,6 +46,12 @@ pub(super) fn keep(cpus: &[usize], placement: Placement) -> (Awake, Option<Resul
             (Awake::default(), Some(Err(why)))
         }
     }
+}
+
+/// The partner's CPU, or all others of participants that are spread.
+fn others(cpus: &[usize], placement: Placement) -> Vec<usize> {
+    let most = if placement == Placement::Spread { usize::MAX } else { 1 };
+    cpus.iter().skip(1).filter(|cpu| Some(*cpu) != cpus.first()).copied().take(most).collect()
 }
 
 /// A process a CPU that works whenever nobody else does there.
@@ -82,4 +86,35 @@ fn spinning(cpus: &[usize]) -> Result<Vec<Child>, CallError> {
         time::pause(std::time::Duration::from_micros(100));
     }
     Ok(spinners)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_other_cpus_are_kept_awake() {
+        assert_eq!(others(&[3], Placement::Spread), [0; 0]);
+        assert_eq!(others(&[3, 3, 5, 7], Placement::CrossCpu), [5]);
+        assert_eq!(others(&[3, 3, 5, 7], Placement::Spread), [5, 7]);
+    }
+
+    #[test]
+    fn a_spinner_is_in_its_place_and_yields_to_whoever_comes() {
+        let cpu = affinity::allowed().expect("CPUs")[0];
+        let spinners = match spinning(&[cpu, cpu]) {
+            Ok(spinners) => spinners,
+            Err(refused) => return println!("SKIP a_spinner_is_in_its_place: {refused}"),
+        };
+        for spinner in &spinners {
+            let [allowed, policy] = ["status", "sched"].map(|name| {
+                std::fs::read_to_string(format!("/proc/{}/{name}", spinner.pid())).unwrap_or_default()
+            });
+            assert!(allowed.contains(&format!("Cpus_allowed_list:\t{cpu}\n")), "{allowed}");
+            // SCHED_IDLE is 5, and not every kernel has the file.
+            let policy = policy.lines().find_map(|line| line.strip_prefix("policy")?.split(':').nth(1));
+            assert!(policy.is_none_or(|policy| policy.trim() == "5"), "{policy:?}");
+        }
+        assert_eq!(spinners.len(), 2);
+    }
 }

@@ -405,4 +405,25 @@ mod tests {
             assert!(!neighbour || share >= 20, "a busy neighbour has its part: {share} %");
         }
     }
+
+    /// A process by its number, the same by its thread, and the worker itself: each is asked for what it used, and how often it slept.
+    #[test]
+    fn who_is_watched_is_asked_what_he_used() {
+        let cpu = affinity::allowed().expect("CPUs")[0];
+        let pid = std::process::id() as i32;
+        let nobody = WatchedCpus { cpus: vec![cpu], ..WatchedCpus::default() };
+        let process = WatchedCpus { processes: vec![pid], ..nobody.clone() };
+        let restless = WatchedCpus { processes: vec![pid], restless: vec![pid], ..nobody.clone() };
+        let thread = WatchedCpus { threads: vec![pid], ..nobody.clone() };
+        let at = |place: &WatchedCpus| Moment::of(place);
+        let [Some(none), Some(once), Some(twice), Some(main)] =
+            [&nobody, &process, &restless, &thread].map(at)
+        else {
+            return println!("SKIP who_is_watched_is_asked_what_he_used: /proc does not say");
+        };
+        assert_eq!((none.own_ns, none.sleeps), (0, 0));
+        assert!(once.own_ns > 0 && twice.own_ns >= 2 * once.own_ns);
+        assert!(main.own_ns > 0 && main.own_ns <= twice.own_ns, "a thread's time is a part of its process'");
+        assert!(twice.sleeps >= 2 * once.sleeps && main.sleeps >= once.sleeps);
+    }
 }

@@ -183,6 +183,12 @@ mod tests {
         assert_eq!(summary.quantities["mean"], 12.6);
         assert_eq!(summary.fast_share, 0.8);
         assert_eq!(summary.clean_share, Some(0.6));
+        assert_eq!(summary.histogram.counts.iter().sum::<u64>(), 5, "the histogram leaves none out");
+        let sketch = summary.clean_sketch;
+        assert_eq!(
+            (sketch[0], sketch[SKETCH / 2], sketch[SKETCH - 1], sketch.len()),
+            (10.0, 10.0, 12.0, SKETCH)
+        );
         let blocking = summarise(&member, &fast, true).expect("samples");
         assert_eq!(blocking.clean_share, Some(0.8));
     }
@@ -205,6 +211,14 @@ mod tests {
         // What was found at the start may be the slower one, or nothing: the 1st percentile here counts.
         assert_eq!(canaries.fast_rounds(&core(Some(1.5), Some(0.3))), expected);
         assert_eq!(canaries.fast_rounds(&core(None, None)), expected);
+    }
+
+    #[test]
+    fn only_rounds_of_both_are_compared() {
+        let of = |samples: &[f64]| batches(samples, &[]);
+        assert_eq!(compare(&of(&[]), &of(&[]), &[]), (None, None));
+        assert_eq!(compare(&of(&[2.0; 2]), &of(&[1.0; 3]), &[true; 3]), (None, None));
+        assert_eq!(compare(&of(&[2.0; 3]), &of(&[1.0; 3]), &[true; 3]), (Some(2.0), Some(1.0)));
     }
 
     #[test]

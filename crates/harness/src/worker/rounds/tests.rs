@@ -204,3 +204,28 @@ fn a_batch_tells_what_happened_around_it() {
     batches.take(&moved, 4, 20.0);
     assert_eq!((batches.used, batches.migrations), (Err(refused), None));
 }
+
+#[test]
+fn what_is_forgotten_is_as_new() {
+    let used = Usage { minor_faults: 3, ..Usage::default() };
+    let mut batches = Batches {
+        samples: vec![1.0],
+        disturbed: vec![true],
+        sleeps: vec![2],
+        used: Ok(used),
+        migrations: None,
+        made: 4,
+    };
+    batches.forget();
+    assert!(batches.samples.is_empty() && batches.disturbed.is_empty() && batches.sleeps.is_empty());
+    assert_eq!((batches.used, batches.migrations, batches.made), (Ok(Usage::default()), Some(0), 4));
+}
+
+#[test]
+fn a_batch_has_an_operation_at_least() {
+    let clock = Shared::new(1.0, 20.0);
+    let operations = |iterations, operations| {
+        Runner::new(&mut costs(&clock, 1.0), iterations, operations).batch_operations()
+    };
+    assert_eq!([operations(0, 0), operations(1, 1), operations(3, 2)], [1, 1, 6]);
+}

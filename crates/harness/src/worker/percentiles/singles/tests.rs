@@ -133,6 +133,20 @@ fn a_known_cost_is_found_without_the_clock_and_every_moment_is_accounted_for() {
     }
 }
 
+#[test]
+fn what_took_longer_took_more_than_that() {
+    // One pass in a hundred takes 20 us without the pair of readings, or a nanosecond more.
+    let longer = |more: u64| {
+        let slow = (100..5000).step_by(100).map(|pass| (pass, 15_000 + more, GapCause::Unknown));
+        let found = timed(5_000, slow.collect(), 2000).longer;
+        (found[0].0, found[0].1 > 0)
+    };
+    assert_eq!((longer(0), longer(1)), ((20_000, false), (20_000, true)));
+    assert_eq!(round_times(0).take(4).collect::<Vec<_>>(), [1_000, 2_000, 5_000, 10_000]);
+    assert_eq!((round_times(2_000).next(), round_times(2_001).next()), (Some(2_000), Some(5_000)));
+    assert_eq!(round_times(0).last(), Some(5_000_000_000));
+}
+
 /// 2 us beyond the median, or thrice what one pass in ten takes in the warm-up, whichever is more.
 #[test]
 fn a_gap_begins_where_no_usual_pass_ends() {
