@@ -52,9 +52,8 @@ fn cpuset(system: &System) -> Option<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{Finding, check};
-    use oscost_results::CheckState;
 
     const ONLINE: (&str, &str) = ("sys/devices/system/cpu/online", "0-3\n");
 
@@ -64,9 +63,8 @@ mod tests {
 
     #[test]
     fn all_cpus_are_fine() {
-        let found = found(&[0, 1, 2, 3], &[ONLINE, ("sys/devices/system/cpu/isolated", "2-3\n")]);
-        assert_eq!(found.state, CheckState::Fine);
-        assert_eq!(found.says, "CPU 0-3, all that are online; isolated at boot: 2-3");
+        found(&[0, 1, 2, 3], &[ONLINE, ("sys/devices/system/cpu/isolated", "2-3\n")])
+            .is(Fine, "CPU 0-3, all that are online; isolated at boot: 2-3");
     }
 
     #[test]
@@ -79,13 +77,13 @@ mod tests {
         let by_affinity = [ONLINE, groups[0], groups[1], ("sys/fs/cgroup/a/cpuset.cpus.effective", "0-3\n")];
         assert_eq!(found(&[1], &by_cpuset).says, "CPU 1 of 0-3 online, by the cpuset 1");
         assert_eq!(found(&[1], &by_affinity).says, "CPU 1 of 0-3 online, by the affinity that was inherited");
-        assert_eq!(found(&[1], &[ONLINE]).state, CheckState::Disturbs);
-        assert_eq!(found(&[1, 2], &[ONLINE]).state, CheckState::Fine);
+        assert_eq!(found(&[1], &[ONLINE]).state, Disturbs);
+        assert_eq!(found(&[1, 2], &[ONLINE]).state, Fine);
     }
 
     #[test]
     fn without_a_list_of_cpus_it_is_unknown() {
-        assert_eq!(found(&[0, 1], &[]).state, CheckState::Unknown);
-        assert_eq!(found(&[0, 1], &[(ONLINE.0, "0-\u{1b}")]).state, CheckState::Unknown);
+        assert_eq!(found(&[0, 1], &[]).state, Unknown);
+        assert_eq!(found(&[0, 1], &[(ONLINE.0, "0-\u{1b}")]).state, Unknown);
     }
 }

@@ -106,9 +106,8 @@ fn throttled(system: &System, group: &Group, directory: &str) -> Option<(u64, u6
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{check, quota};
-    use oscost_results::CheckState;
 
     const GROUP: (&str, &str) = ("proc/self/cgroup", "0::/a/b\n");
     const MOUNT: (&str, &str) =
@@ -127,10 +126,9 @@ mod tests {
             ),
         ]);
         let found = check(&recorded.system);
-        assert_eq!(found.state, CheckState::Disturbs);
-        assert_eq!(
-            found.says,
-            "1.5 CPUs' worth in each 100 ms, by /sys/fs/cgroup/a; stopped 7 times so far, 12 ms in all"
+        found.is(
+            Disturbs,
+            "1.5 CPUs' worth in each 100 ms, by /sys/fs/cgroup/a; stopped 7 times so far, 12 ms in all",
         );
         assert!(found.remedy.expect("a remedy").ends_with("as root: echo max > /sys/fs/cgroup/a/cpu.max"));
     }
@@ -138,7 +136,7 @@ mod tests {
     #[test]
     fn no_limit_anywhere_is_fine() {
         let recorded = Recorded::new(&[GROUP, MOUNT, ("sys/fs/cgroup/a/b/cpu.max", "max 100000\n")]);
-        assert_eq!(check(&recorded.system).state, CheckState::Fine);
+        assert_eq!(check(&recorded.system).state, Fine);
         assert_eq!(quota(&recorded.system), Some(None));
     }
 
@@ -152,21 +150,18 @@ mod tests {
         ];
         let recorded = Recorded::new(&files);
         recorded.write("cg/cpu/cpu.cfs_quota_us", "-1\n");
-        assert_eq!(check(&recorded.system).state, CheckState::Fine);
+        assert_eq!(check(&recorded.system).state, Fine);
         recorded.write("cg/cpu/cpu.cfs_quota_us", "50000\n");
-        let found = check(&recorded.system);
-        assert_eq!(
-            found.says,
-            "0.5 CPUs' worth in each 100 ms, by /cg/cpu; stopped 2 times so far, 5 ms in all"
-        );
+        check(&recorded.system)
+            .says("0.5 CPUs' worth in each 100 ms, by /cg/cpu; stopped 2 times so far, 5 ms in all");
     }
 
     #[test]
     fn rubbish_is_unknown_and_never_no_quota() {
         for text in ["", "50000", "x 100000", "50000 0", "NaN 1", "inf 1", "1e308 1e-308"] {
             let recorded = Recorded::new(&[GROUP, MOUNT, ("sys/fs/cgroup/a/b/cpu.max", text)]);
-            assert_eq!(check(&recorded.system).state, CheckState::Unknown, "{text}");
+            assert_eq!(check(&recorded.system).state, Unknown, "{text}");
         }
-        assert_eq!(check(&Recorded::new(&[GROUP]).system).state, CheckState::Unknown);
+        assert_eq!(check(&Recorded::new(&[GROUP]).system).state, Unknown);
     }
 }

@@ -44,9 +44,8 @@ pub(super) fn check(system: &System) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::super::measured::Rates;
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::check;
-    use oscost_results::CheckState::{self, Disturbs, Fine, Unknown};
 
     fn state(slew_ppm: f64, drift_ppm: f64, uncertainty_ppm: f64) -> CheckState {
         let rates = Rates { slew_ppm, counter_hz: 2e9, drift_ppm, uncertainty_ppm };

@@ -82,9 +82,8 @@ fn remedy(system: &System, source: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::measured::{ClockReadings, READINGS};
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::check;
-    use oscost_results::CheckState;
 
     const CURRENT: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
     const AVAILABLE: &str = "sys/devices/system/clocksource/clocksource0/available_clocksource";
@@ -97,15 +96,14 @@ mod tests {
 
     #[test]
     fn tsc_by_the_vdso_is_fine() {
-        let found = check(&recorded("tsc\n", Some(10.0), 22.0).system);
-        assert_eq!(found.state, CheckState::Fine);
-        assert_eq!(found.says, "tsc; true step 10 ns (clock_getres says 1 ns), a reading 22 ns");
+        check(&recorded("tsc\n", Some(10.0), 22.0).system)
+            .is(Fine, "tsc; true step 10 ns (clock_getres says 1 ns), a reading 22 ns");
     }
 
     #[test]
     fn a_device_disturbs_and_a_better_source_is_named() {
         let found = check(&recorded("hpet\n", Some(70.0), 1_200.0).system);
-        assert_eq!(found.state, CheckState::Disturbs);
+        assert_eq!(found.state, Disturbs);
         assert!(found.remedy.expect("a remedy").contains("echo tsc > /sys/devices"));
     }
 
@@ -115,15 +113,11 @@ mod tests {
         let counted = |source: &str, pair_ns: f64, calls: u64| {
             check(&recorded(source, Some(10.0), pair_ns).with(|it| it.calls_of_readings = Some(calls)).system)
         };
-        let fast = counted("tsc\n", 22.0, 0);
-        assert!(
-            fast.says.ends_with("a reading 22 ns, answered by the vDSO (no system call was counted)"),
-            "{}",
-            fast.says
-        );
+        counted("tsc\n", 22.0, 0)
+            .says("...a reading 22 ns, answered by the vDSO (no system call was counted)");
         // Under 200 ns, and a call all the same: xen without its vDSO page.
         let xen = counted("xen\n", 150.0, READINGS);
-        assert_eq!(xen.state, CheckState::Disturbs);
+        assert_eq!(xen.state, Disturbs);
         assert!(xen.says.contains("xen; ") && xen.says.ends_with("a system call (counted)"), "{}", xen.says);
         assert!(
             xen.matters.contains("enters the kernel") && xen.remedy.expect("a remedy").contains("echo tsc")
@@ -138,29 +132,28 @@ mod tests {
 
     #[test]
     fn a_slow_reading_disturbs_whatever_the_name() {
-        assert_eq!(check(&recorded("tsc\n", Some(10.0), 250.0).system).state, CheckState::Disturbs);
+        assert_eq!(check(&recorded("tsc\n", Some(10.0), 250.0).system).state, Disturbs);
     }
 
     #[test]
     fn a_coarse_step_disturbs_by_its_share_of_a_batch() {
         let found = check(&recorded("tsc\n", Some(1_000.0), 40.0).system);
-        assert_eq!(found.state, CheckState::Disturbs);
+        assert_eq!(found.state, Disturbs);
         assert!(found.matters.contains("up to 1.0 %"), "{}", found.matters);
     }
 
     #[test]
     fn an_unknown_step_or_source_is_unknown() {
-        assert_eq!(check(&recorded("tsc\n", None, 22.0).system).state, CheckState::Unknown);
-        assert_eq!(check(&Recorded::new(&[(CURRENT, "tsc\n")]).system).state, CheckState::Unknown);
+        assert_eq!(check(&recorded("tsc\n", None, 22.0).system).state, Unknown);
+        assert_eq!(check(&Recorded::new(&[(CURRENT, "tsc\n")]).system).state, Unknown);
         let clock = ClockReadings { step_ns: Some(10.0), pair_ns: 22.0, advertised_ns: None };
-        let found = check(&Recorded::new(&[]).with(|measured| measured.clock = Some(clock)).system);
-        assert_eq!(found.state, CheckState::Unknown);
-        assert!(found.says.ends_with("not there); true step 10 ns, a reading 22 ns"), "{}", found.says);
+        check(&Recorded::new(&[]).with(|measured| measured.clock = Some(clock)).system)
+            .is(Unknown, "...not there); true step 10 ns, a reading 22 ns");
     }
 
     #[test]
     fn a_hostile_name_is_data() {
-        let found = check(&recorded("t\u{1b}[31m\u{202e}c\n", Some(10.0), 22.0).system);
-        assert!(found.says.starts_with("t\u{1b}[31m\u{202e}c; true step"), "{}", found.says);
+        check(&recorded("t\u{1b}[31m\u{202e}c\n", Some(10.0), 22.0).system)
+            .says("t\u{1b}[31m\u{202e}c; true step...");
     }
 }

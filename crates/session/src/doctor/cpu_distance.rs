@@ -50,9 +50,8 @@ pub(super) fn check(system: &System) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::super::measured::Distances;
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{Finding, check};
-    use oscost_results::CheckState;
 
     fn found(cpus: &[usize], ns: &[(usize, usize, Option<f64>)]) -> Finding {
         let distances = Distances { cpus: cpus.to_vec(), ns: ns.to_vec() };
@@ -61,26 +60,20 @@ mod tests {
 
     #[test]
     fn equal_distances_are_fine() {
-        let found = found(&[0, 1, 2], &[(0, 1, Some(50.0)), (0, 2, Some(60.0)), (1, 2, Some(55.0))]);
-        assert_eq!(found.state, CheckState::Fine);
-        assert_eq!(found.says, "CPU 0-2 are equally far: a cache line takes 50 ns to 60 ns");
+        found(&[0, 1, 2], &[(0, 1, Some(50.0)), (0, 2, Some(60.0)), (1, 2, Some(55.0))])
+            .is(Fine, "CPU 0-2 are equally far: a cache line takes 50 ns to 60 ns");
     }
 
     #[test]
     fn the_nearest_pair_is_advised() {
         let found = found(&[0, 1, 2], &[(0, 1, Some(150.0)), (0, 2, Some(30.0)), (1, 2, None)]);
-        assert_eq!(found.state, CheckState::Disturbs);
-        assert!(
-            found.says.starts_with("a cache line takes 0-2 30 ns, 0-1 150 ns; 1 pairs"),
-            "{}",
-            found.says
-        );
+        found.is(Disturbs, "a cache line takes 0-2 30 ns, 0-1 150 ns; 1 pairs...");
         assert!(found.remedy.expect("a remedy").contains("--cpu 0,2"));
     }
 
     #[test]
     fn one_cpu_has_no_distance_and_a_busy_machine_none_that_is_known() {
-        assert_eq!(found(&[0], &[]).state, CheckState::Fine);
-        assert_eq!(found(&[0, 1], &[(0, 1, None)]).state, CheckState::Unknown);
+        assert_eq!(found(&[0], &[]).state, Fine);
+        assert_eq!(found(&[0, 1], &[(0, 1, None)]).state, Unknown);
     }
 }

@@ -58,9 +58,8 @@ pub(super) fn check(system: &System) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::check;
-    use oscost_results::CheckState;
     use oscost_sys::CallError;
 
     #[test]
@@ -74,7 +73,7 @@ mod tests {
                 ("proc/self/mounts", "tracefs /sys/kernel/tracing tracefs rw 0 0\n"),
             ]);
             let found = check(&recorded.system);
-            assert_eq!(found.state, CheckState::Fine);
+            assert_eq!(found.state, Fine);
             assert!(found.says.contains(words), "{}", found.says);
             assert!(
                 found.says.contains("not for this user") && found.says.contains("CAP_BPF only"),
@@ -105,6 +104,6 @@ mod tests {
 
     #[test]
     fn nothing_known_is_unknown() {
-        assert_eq!(check(&Recorded::new(&[]).system).state, CheckState::Unknown);
+        assert_eq!(check(&Recorded::new(&[]).system).state, Unknown);
     }
 }

@@ -52,9 +52,8 @@ fn boost(system: &System) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::check;
-    use oscost_results::CheckState;
 
     const POLICY_0: &str = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
     const POLICY_1: &str = "sys/devices/system/cpu/cpufreq/policy1/scaling_governor";
@@ -66,23 +65,18 @@ mod tests {
             (POLICY_1, "performance\n"),
             ("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n"),
         ];
-        let found = check(&Recorded::new(&files).system);
-        assert_eq!((found.state, found.says.as_str()), (CheckState::Fine, "governor performance, boost off"));
+        check(&Recorded::new(&files).system).is(Fine, "governor performance, boost off");
     }
 
     #[test]
     fn one_other_governor_disturbs() {
         let files = [(POLICY_0, "performance\n"), (POLICY_1, "p\u{1b}\u{202e}\n")];
-        let found = check(&Recorded::new(&files).system);
-        assert_eq!(
-            (found.state, found.says.as_str()),
-            (CheckState::Disturbs, "governor p\u{1b}\u{202e}, performance")
-        );
+        check(&Recorded::new(&files).system).is(Disturbs, "governor p\u{1b}\u{202e}, performance");
     }
 
     #[test]
     fn an_empty_directory_is_unknown() {
         let files = [("sys/devices/system/cpu/cpufreq/boost", "1\n")];
-        assert_eq!(check(&Recorded::new(&files).system).state, CheckState::Unknown);
+        assert_eq!(check(&Recorded::new(&files).system).state, Unknown);
     }
 }

@@ -79,9 +79,8 @@ fn describe((cpu, gaps): &&(usize, ReadingGaps)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{Finding, ReadingGaps, check};
-    use oscost_results::CheckState;
     use oscost_sys::{CallError, gaps::Scanned};
 
     fn gaps(lost_ns: u64, count: u64) -> Result<ReadingGaps, CallError> {
@@ -95,33 +94,27 @@ mod tests {
 
     #[test]
     fn timer_ticks_are_fine() {
-        let found = found(&[gaps(36_000, 12), gaps(40_000, 13), gaps(0, 0)]);
-        assert_eq!(found.state, CheckState::Fine);
-        assert_eq!(found.says, "CPU 0-2 lose 0.08 % at most, longest 3.1 us, 260 gaps a second");
+        found(&[gaps(36_000, 12), gaps(40_000, 13), gaps(0, 0)])
+            .is(Fine, "CPU 0-2 lose 0.08 % at most, longest 3.1 us, 260 gaps a second");
     }
 
     #[test]
     fn a_cpu_that_loses_time_is_named_and_the_others_are_advised() {
         let found = found(&[gaps(40_000, 12), gaps(0, 0), gaps(11_000_000, 1), gaps(0, 0)]);
-        assert_eq!(found.state, CheckState::Disturbs);
-        assert!(
-            found.says.starts_with("CPU 2 loses 22.0 %, longest 11 ms, 20 gaps a second; CPU 0-1,3 lose")
-        );
+        found.is(Disturbs, "CPU 2 loses 22.0 %, longest 11 ms, 20 gaps a second; CPU 0-1,3 lose...");
         assert_eq!(found.remedy.as_deref(), Some("choose: --cpu 0-1,3"));
     }
 
     #[test]
     fn many_short_gaps_disturb_by_their_rate() {
         let found = found(&[gaps(300_000, 300)]);
-        assert_eq!(found.state, CheckState::Disturbs);
+        assert_eq!(found.state, Disturbs);
         assert!(found.matters.contains("up to 12.6 % of the batches"), "{}", found.matters);
         assert!(found.remedy.expect("a remedy").starts_with("stop other work"));
     }
 
     #[test]
     fn a_cpu_that_was_not_scanned_is_not_fine() {
-        let found = found(&[gaps(0, 0), Err(CallError::new("wait4", 110))]);
-        assert_eq!(found.state, CheckState::Unknown);
-        assert!(found.says.ends_with("CPU 1 could not be scanned"), "{}", found.says);
+        found(&[gaps(0, 0), Err(CallError::new("wait4", 110))]).is(Unknown, "...CPU 1 could not be scanned");
     }
 }

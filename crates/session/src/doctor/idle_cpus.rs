@@ -54,9 +54,8 @@ fn deepest_state(system: &System) -> Option<(String, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{Finding, check};
-    use oscost_results::CheckState;
 
     fn found(guest: bool, files: &[(&str, &str)]) -> Finding {
         let recorded = Recorded::new(files).with(|measured| {
@@ -80,30 +79,26 @@ mod tests {
 
     #[test]
     fn a_polling_machine_is_fine() {
-        assert_eq!(found(true, &[("proc/cmdline", "quiet idle=poll ro\n")]).state, CheckState::Fine);
+        assert_eq!(found(true, &[("proc/cmdline", "quiet idle=poll ro\n")]).state, Fine);
         let mut files = vec![(DRIVER, "intel_idle\n"), (DISABLE_1, "1\n")];
         files.extend(STATE_0.iter().chain(&STATE_1));
-        assert_eq!(found(false, &files).state, CheckState::Fine, "the deep state is disabled");
+        assert_eq!(found(false, &files).state, Fine, "the deep state is disabled");
     }
 
     #[test]
     fn a_deep_state_disturbs() {
         let mut files = vec![(DRIVER, "intel_idle\n"), (DISABLE_1, "0\n")];
         files.extend(STATE_0.iter().chain(&STATE_1));
-        let found = found(false, &files);
-        assert_eq!(found.state, CheckState::Disturbs);
-        assert_eq!(found.says, "driver intel_idle; deepest state C6, 133 us to leave");
+        found(false, &files).is(Disturbs, "driver intel_idle; deepest state C6, 133 us to leave");
     }
 
     #[test]
     fn a_guest_that_halts_disturbs() {
-        let found = found(true, &[(DRIVER, "none\n")]);
-        assert_eq!(found.state, CheckState::Disturbs);
-        assert!(found.says.starts_with("halt: each halt"), "{}", found.says);
+        found(true, &[(DRIVER, "none\n")]).is(Disturbs, "halt: each halt...");
     }
 
     #[test]
     fn a_driver_without_states_is_unknown() {
-        assert_eq!(found(false, &[(DRIVER, "x\u{1b}y\n")]).state, CheckState::Unknown);
+        assert_eq!(found(false, &[(DRIVER, "x\u{1b}y\n")]).state, Unknown);
     }
 }

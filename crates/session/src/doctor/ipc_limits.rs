@@ -72,9 +72,8 @@ pub(super) fn check(system: &System) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::check;
-    use oscost_results::CheckState;
 
     const FILES: [(&str, &str); 7] = [
         ("proc/sys/kernel/sem", "32000\t1024000000\t500\t32000\n"),
@@ -89,9 +88,7 @@ mod tests {
     #[test]
     fn usual_limits_are_fine() {
         let recorded = Recorded::new(&FILES).with(|measured| measured.message_queue_limit = Some(819_200));
-        let found = check(&recorded.system);
-        assert_eq!(found.state, CheckState::Fine, "{}", found.says);
-        assert!(found.says.starts_with("sem 32000 1024000000 500 32000, msgmax 8192"), "{}", found.says);
+        check(&recorded.system).is(Fine, "sem 32000 1024000000 500 32000, msgmax 8192...");
     }
 
     #[test]
@@ -99,7 +96,7 @@ mod tests {
         let recorded = Recorded::new(&FILES).with(|measured| measured.message_queue_limit = Some(1));
         recorded.write("proc/sys/kernel/sem", "0 0 0 0");
         let found = check(&recorded.system);
-        assert_eq!(found.state, CheckState::Disturbs);
+        assert_eq!(found.state, Disturbs);
         assert!(
             found.says.contains("semmni is 0, and 8 are needed")
                 && found.says.contains("RLIMIT_MSGQUEUE is 1,"),
@@ -112,8 +109,6 @@ mod tests {
     fn what_cannot_be_read_is_unknown() {
         let recorded = Recorded::new(&FILES).with(|measured| measured.message_queue_limit = Some(u64::MAX));
         recorded.write("proc/sys/kernel/msgmni", "\u{1b}[31m");
-        let found = check(&recorded.system);
-        assert_eq!(found.state, CheckState::Unknown);
-        assert!(found.says.ends_with("unreadable: msgmni"), "{}", found.says);
+        check(&recorded.system).is(Unknown, "...unreadable: msgmni");
     }
 }

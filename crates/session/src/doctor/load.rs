@@ -56,9 +56,8 @@ fn waiting_share(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{Finding, check};
-    use oscost_results::CheckState;
 
     fn found(files: &[(&str, &str)]) -> Finding {
         check(&Recorded::new(files).with(|measured| measured.allowed_cpus = Some(vec![0, 1, 2, 3])).system)
@@ -69,42 +68,36 @@ mod tests {
 
     #[test]
     fn a_quiet_machine_is_fine() {
-        let found = found(&[
+        found(&[
             QUIET,
             (PRESSURE, "some avg10=0.00 avg60=1.29 avg300=4.21 total=27\nfull avg10=9.00 total=0\n"),
-        ]);
-        assert_eq!(found.state, CheckState::Fine);
-        assert_eq!(found.says, "load 0.2 on 4 CPUs; tasks waited for a CPU in 0.0 % of the last 10 s");
+        ])
+        .is(Fine, "load 0.2 on 4 CPUs; tasks waited for a CPU in 0.0 % of the last 10 s");
     }
 
     #[test]
     fn waiting_tasks_disturb_though_the_load_is_low() {
         let found = found(&[QUIET, (PRESSURE, "some avg10=83.00 avg60=1.29 avg300=4.21 total=27\n")]);
-        assert_eq!(found.state, CheckState::Disturbs);
+        assert_eq!(found.state, Disturbs);
     }
 
     #[test]
     fn without_pressure_half_a_load_disturbs() {
-        assert_eq!(found(&[("proc/loadavg", "2.00 0 0 1/2 3\n")]).state, CheckState::Disturbs);
-        assert_eq!(found(&[("proc/loadavg", "1.99 0 0 1/2 3\n")]).state, CheckState::Fine);
+        assert_eq!(found(&[("proc/loadavg", "2.00 0 0 1/2 3\n")]).state, Disturbs);
+        assert_eq!(found(&[("proc/loadavg", "1.99 0 0 1/2 3\n")]).state, Fine);
     }
 
     #[test]
     fn the_load_is_held_against_the_whole_machine() {
         let online = ("sys/devices/system/cpu/online", "0-7\n");
-        let found = found(&[("proc/loadavg", "3.90 0 0 1/2 3\n"), online]);
-        assert_eq!(found.state, CheckState::Fine);
-        assert!(found.says.starts_with("load 3.9 on 8 CPUs; pressure unknown"), "{}", found.says);
+        found(&[("proc/loadavg", "3.90 0 0 1/2 3\n"), online])
+            .is(Fine, "load 3.9 on 8 CPUs; pressure unknown...");
     }
 
     #[test]
     fn rubbish_is_unknown() {
         for text in ["", "NaN 0 0", "\u{1b}[31m", "-1 0 0"] {
-            assert_eq!(
-                found(&[("proc/loadavg", text), (PRESSURE, "some avg10=x")]).state,
-                CheckState::Unknown,
-                "{text}"
-            );
+            assert_eq!(found(&[("proc/loadavg", text), (PRESSURE, "some avg10=x")]).state, Unknown, "{text}");
         }
     }
 }

@@ -28,9 +28,8 @@ pub(super) fn check(system: &System) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::check;
-    use oscost_results::CheckState;
 
     #[test]
     fn the_limit_is_told() {
@@ -39,10 +38,10 @@ mod tests {
             let recorded = Recorded::new(&[("proc/self/status", &status)]);
             check(&recorded.with(|measured| measured.locked_memory_limit = limit).system).state
         };
-        assert_eq!(state("4000", Some(0)), CheckState::Fine, "CAP_IPC_LOCK is bit 14");
-        assert_eq!(state("0", Some(u64::MAX)), CheckState::Fine);
-        assert_eq!(state("0", Some(8 << 20)), CheckState::Fine);
-        assert_eq!(state("0", Some(64 << 10)), CheckState::Disturbs);
-        assert_eq!(state("0", None), CheckState::Unknown);
+        assert_eq!(state("4000", Some(0)), Fine, "CAP_IPC_LOCK is bit 14");
+        assert_eq!(state("0", Some(u64::MAX)), Fine);
+        assert_eq!(state("0", Some(8 << 20)), Fine);
+        assert_eq!(state("0", Some(64 << 10)), Disturbs);
+        assert_eq!(state("0", None), Unknown);
     }
 }

@@ -67,9 +67,8 @@ pub(crate) fn in_force(system: &System) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{check, in_force};
-    use oscost_results::CheckState;
 
     const MELTDOWN: (&str, &str) = ("sys/devices/system/cpu/vulnerabilities/meltdown", "Not affected\n");
     const SPECTRE: (&str, &str) =
@@ -81,9 +80,7 @@ mod tests {
             "proc/self/status",
             "Speculation_Store_Bypass:\tthread vulnerable\nSpeculationIndirectBranch:\talways enabled\n",
         );
-        let found = check(&Recorded::new(&[MELTDOWN, SPECTRE, status]).system);
-        assert_eq!(found.state, CheckState::Fine);
-        assert_eq!(found.says, "mitigated: spectre_v2");
+        check(&Recorded::new(&[MELTDOWN, SPECTRE, status]).system).is(Fine, "mitigated: spectre_v2");
         let others = Recorded::new(&[
             SPECTRE,
             ("sys/devices/system/cpu/vulnerabilities/itlb_multihit", "KVM: \u{1b}x\n"),
@@ -106,15 +103,15 @@ mod tests {
             "SpeculationIndirectBranch:\tconditional force disabled\n",
         ] {
             let found = check(&Recorded::new(&[SPECTRE, ("proc/self/status", line)]).system);
-            assert_eq!(found.state, CheckState::Disturbs, "{line}");
+            assert_eq!(found.state, Disturbs, "{line}");
         }
         let global = ("proc/self/status", "Speculation_Store_Bypass:\tglobally mitigated\n");
-        assert_eq!(check(&Recorded::new(&[SPECTRE, global]).system).state, CheckState::Fine);
+        assert_eq!(check(&Recorded::new(&[SPECTRE, global]).system).state, Fine);
     }
 
     #[test]
     fn one_unreadable_file_makes_it_unknown() {
         let recorded = Recorded::new(&[MELTDOWN, ("sys/devices/system/cpu/vulnerabilities/mds/x", "")]);
-        assert_eq!(check(&recorded.system).state, CheckState::Unknown);
+        assert_eq!(check(&recorded.system).state, Unknown);
     }
 }

@@ -56,9 +56,8 @@ fn is_remote(kind: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{Finding, check};
-    use oscost_results::CheckState;
 
     fn found(mounts: &str, path: &str) -> Finding {
         let recorded = Recorded::new(&[("proc/self/mountinfo", mounts)])
@@ -72,31 +71,27 @@ mod tests {
     #[test]
     fn a_network_file_system_elsewhere_is_fine() {
         let found = found(&[ROOT, HOME].concat(), "/tmp");
-        assert_eq!(
-            (found.state, found.says.as_str()),
-            (CheckState::Fine, "1 network file system, none that oscost uses")
-        );
+        found.is(Fine, "1 network file system, none that oscost uses");
         assert_eq!(self::found(ROOT, "/tmp").says, "no network file system");
     }
 
     #[test]
     fn one_that_is_used_disturbs() {
-        let found = found(&[ROOT, HOME].concat(), "/home x/me");
-        assert_eq!(found.state, CheckState::Disturbs);
-        assert_eq!(found.says, "temporary files (/home x/me) lies on nfs4 (server:/h\u{1b})");
+        found(&[ROOT, HOME].concat(), "/home x/me")
+            .is(Disturbs, "temporary files (/home x/me) lies on nfs4 (server:/h\u{1b})");
     }
 
     #[test]
     fn the_longest_and_last_mount_point_counts() {
         let local = "3 2 8:2 / /home\\040x/me rw - xfs /dev/vdb rw\n";
-        assert_eq!(found(&[ROOT, local, HOME].concat(), "/home x/me/d").state, CheckState::Fine);
+        assert_eq!(found(&[ROOT, local, HOME].concat(), "/home x/me/d").state, Fine);
         let over = "4 1 0:7 / / rw - fuse.sshfs host: rw\n";
-        assert_eq!(found(&[ROOT, over].concat(), "/tmp").state, CheckState::Disturbs);
-        assert_eq!(found(&[ROOT, HOME].concat(), "/home xyz").state, CheckState::Fine, "names are whole");
+        assert_eq!(found(&[ROOT, over].concat(), "/tmp").state, Disturbs);
+        assert_eq!(found(&[ROOT, HOME].concat(), "/home xyz").state, Fine, "names are whole");
     }
 
     #[test]
     fn rubbish_is_unknown() {
-        assert_eq!(found("rubbish\n - \n", "/tmp").state, CheckState::Unknown);
+        assert_eq!(found("rubbish\n - \n", "/tmp").state, Unknown);
     }
 }

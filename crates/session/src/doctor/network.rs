@@ -42,9 +42,8 @@ pub(super) fn check(system: &System) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::check;
-    use oscost_results::CheckState;
 
     #[test]
     fn interfaces_that_are_up_are_counted_without_loopback() {
@@ -55,11 +54,7 @@ mod tests {
             ("sys/class/net/eth2/operstate", "down\n"),
             ("sys/class/net/bonding_masters", "\n"),
         ]);
-        let found = check(&recorded.system);
-        assert_eq!(
-            (found.state, found.says.as_str()),
-            (CheckState::Fine, "2 interfaces are up: e\u{1b}1, eth0")
-        );
+        check(&recorded.system).is(Fine, "2 interfaces are up: e\u{1b}1, eth0");
         let none = Recorded::new(&[("sys/class/net/lo/operstate", "unknown\n")]);
         assert_eq!(check(&none.system).says, "no interface is up");
     }
@@ -67,6 +62,6 @@ mod tests {
     #[test]
     fn an_interface_that_does_not_say_is_unknown() {
         let recorded = Recorded::new(&[("sys/class/net/eth0/operstate/x", "")]);
-        assert_eq!(check(&recorded.system).state, CheckState::Unknown);
+        assert_eq!(check(&recorded.system).state, Unknown);
     }
 }

@@ -83,9 +83,8 @@ fn locked_memory(system: &System) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::measured::MachineFacts;
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{Finding, check};
-    use oscost_results::CheckState;
     use oscost_sys::CallError;
 
     fn found(capabilities: &str, change: impl FnOnce(&mut MachineFacts)) -> Finding {
@@ -104,13 +103,8 @@ mod tests {
 
     #[test]
     fn a_user_who_may_isolate_and_count_is_fine() {
-        let found = found("0000000000000000", |_| {});
-        assert_eq!(found.state, CheckState::Fine);
-        assert_eq!(
-            found.says,
-            "user 1000; audit by seccomp or ptrace; workers in namespaces of their own; no real-time (realtime_ipc is marked \
-             so; as root: ulimit -r 99); only 8192 KiB of memory may be locked: pages are touched instead"
-        );
+        found("0000000000000000", |_| {}).is(Fine, "user 1000; audit by seccomp or ptrace; workers in namespaces of their own; no real-time (realtime_ipc is marked \
+             so; as root: ulimit -r 99); only 8192 KiB of memory may be locked: pages are touched instead");
     }
 
     #[test]
@@ -139,24 +133,16 @@ mod tests {
     #[test]
     fn without_audit_or_namespaces_it_disturbs() {
         let found_without = found("0", |m| (m.seccomp_notification, m.ptrace) = (Some(false), Some(false)));
-        assert_eq!(found_without.state, CheckState::Disturbs);
+        assert_eq!(found_without.state, Disturbs);
         assert!(found_without.matters.contains("unchecked"), "{}", found_without.matters);
-        let refused = found("0", |m| m.namespaces = Some(Err(CallError::new("unshare", 1))));
-        assert_eq!(refused.state, CheckState::Disturbs);
-        assert!(refused.says.contains("granted only in part (unshare failed"), "{}", refused.says);
-        assert_eq!(
-            found("0", |m| m.seccomp_notification = Some(false)).state,
-            CheckState::Fine,
-            "ptrace is left"
-        );
+        found("0", |m| m.namespaces = Some(Err(CallError::new("unshare", 1))))
+            .is(Disturbs, "...granted only in part (unshare failed...");
+        assert_eq!(found("0", |m| m.seccomp_notification = Some(false)).state, Fine, "ptrace is left");
     }
 
     #[test]
     fn what_could_not_be_tried_is_unknown() {
-        assert_eq!(found("0", |m| m.namespaces = None).state, CheckState::Unknown);
-        assert_eq!(
-            found("0", |m| (m.seccomp_notification, m.ptrace) = (Some(false), None)).state,
-            CheckState::Unknown
-        );
+        assert_eq!(found("0", |m| m.namespaces = None).state, Unknown);
+        assert_eq!(found("0", |m| (m.seccomp_notification, m.ptrace) = (Some(false), None)).state, Unknown);
     }
 }

@@ -39,9 +39,8 @@ fn remedy(system: &System, cause: Cause) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::check;
-    use oscost_results::CheckState;
     use oscost_sys::CallError;
     use oscost_sys::scheduling::{Cause, SchedulingRefusal};
 
@@ -55,7 +54,7 @@ mod tests {
                 check(&Recorded::new(&[]).with(|measured| measured.real_time = Some(Err(refusal))).system)
             })
             .collect();
-        assert!(found.iter().all(|found| found.state == CheckState::Disturbs && found.remedy.is_some()));
+        assert!(found.iter().all(|found| found.state == Disturbs && found.remedy.is_some()));
         let words = ["CAP_SYS_NICE", "RLIMIT_RTPRIO is 10", "cpu.rt_runtime_us", "seccomp"];
         for (found, word) in found.iter().zip(words) {
             assert!(found.says.contains(word), "{}", found.says);

@@ -26,9 +26,8 @@ pub(super) fn check(system: &System) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{Finding, check};
-    use oscost_results::CheckState;
 
     fn found(status: &str) -> Finding {
         check(&Recorded::new(&[("proc/self/status", status)]).system)
@@ -36,21 +35,18 @@ mod tests {
 
     #[test]
     fn no_filter_is_fine() {
-        assert_eq!(found("Name:\toscost\nSeccomp:\t0\nSeccomp_filters:\t0\n").state, CheckState::Fine);
+        assert_eq!(found("Name:\toscost\nSeccomp:\t0\nSeccomp_filters:\t0\n").state, Fine);
     }
 
     #[test]
     fn filters_disturb_and_are_counted() {
-        let found = found("NoNewPrivs:\t0\nSeccomp:\t2\nSeccomp_filters:\t3\n");
-        assert_eq!(
-            (found.state, found.says.as_str()),
-            (CheckState::Disturbs, "filters are in force, 3 of them")
-        );
+        found("NoNewPrivs:\t0\nSeccomp:\t2\nSeccomp_filters:\t3\n")
+            .is(Disturbs, "filters are in force, 3 of them");
     }
 
     #[test]
     fn a_name_that_pretends_is_no_answer() {
-        assert_eq!(found("Name:\tSeccomp:\t0\n").state, CheckState::Unknown);
-        assert_eq!(found("Name:\tx\\nSeccomp:\t0\n").state, CheckState::Unknown);
+        assert_eq!(found("Name:\tSeccomp:\t0\n").state, Unknown);
+        assert_eq!(found("Name:\tx\\nSeccomp:\t0\n").state, Unknown);
     }
 }

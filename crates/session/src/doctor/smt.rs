@@ -59,9 +59,8 @@ fn siblings(system: &System) -> BTreeSet<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{Finding, check};
-    use oscost_results::CheckState;
 
     fn found(guest: bool, files: &[(&str, &str)]) -> Finding {
         let recorded = Recorded::new(files).with(|measured| {
@@ -87,8 +86,7 @@ mod tests {
                 (&lists[3], "1,3\n"),
             ],
         );
-        assert_eq!(found.state, CheckState::Disturbs);
-        assert_eq!(found.says, "on: 4 CPUs share 2 cores");
+        found.is(Disturbs, "on: 4 CPUs share 2 cores");
         assert!(found.remedy.expect("a remedy").starts_with("one CPU a core: --cpu 0-1;"));
     }
 
@@ -100,9 +98,9 @@ mod tests {
 
     #[test]
     fn off_is_fine_on_bare_metal_only() {
-        assert_eq!(found(false, &[(ACTIVE, "0\n")]).state, CheckState::Fine);
-        assert_eq!(found(true, &[(ACTIVE, "0\n")]).state, CheckState::Unknown);
-        assert_eq!(found(false, &[(ACTIVE, "1\n")]).state, CheckState::Disturbs);
-        assert_eq!(found(false, &[(ACTIVE, "\u{1b}\n")]).state, CheckState::Unknown);
+        assert_eq!(found(false, &[(ACTIVE, "0\n")]).state, Fine);
+        assert_eq!(found(true, &[(ACTIVE, "0\n")]).state, Unknown);
+        assert_eq!(found(false, &[(ACTIVE, "1\n")]).state, Disturbs);
+        assert_eq!(found(false, &[(ACTIVE, "\u{1b}\n")]).state, Unknown);
     }
 }

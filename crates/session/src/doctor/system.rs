@@ -141,7 +141,32 @@ impl System {
 pub(crate) mod recorded {
     //! A directory of recorded files for the tests of the checks.
 
+    use super::super::Finding;
     use super::{MachineFacts, System};
+    pub(crate) use oscost_results::CheckState::{self, Disturbs, Fine, Unknown};
+
+    impl Finding {
+        /// Fails unless it is in this state and says this; "..." at an end stands for anything.
+        #[track_caller]
+        pub(crate) fn is(&self, state: CheckState, says: &str) -> &Self {
+            assert_eq!(self.state, state, "{}", self.says);
+            self.says(says)
+        }
+
+        #[track_caller]
+        pub(crate) fn says(&self, says: &str) -> &Self {
+            let words = says.trim_start_matches("...");
+            let (open, words) = (words.len() < says.len(), words.trim_end_matches("..."));
+            let found = match (open, says.ends_with("...")) {
+                (false, false) => self.says == words,
+                (true, false) => self.says.ends_with(words),
+                (false, true) => self.says.starts_with(words),
+                (true, true) => self.says.contains(words),
+            };
+            assert!(found, "{says:?}: {}", self.says);
+            self
+        }
+    }
 
     /// A system of these files (path, text), gone when it is dropped.
     pub(crate) struct Recorded {

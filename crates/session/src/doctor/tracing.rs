@@ -129,9 +129,8 @@ fn holders(system: &System) -> Holders {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::check;
-    use oscost_results::CheckState;
 
     const STATUS: (&str, &str) = ("proc/self/status", "Name:\tx\nTracerPid:\t0\n");
     const RAW: &str = "sys/kernel/tracing/events/raw_syscalls/enable";
@@ -142,20 +141,17 @@ mod tests {
 
     #[test]
     fn a_tracer_of_this_process_disturbs_every_user() {
-        let found = check(&recorded(1000, &[("proc/self/status", "TracerPid:\t77\n")]).system);
-        assert_eq!(
-            (found.state, found.says.as_str()),
-            (CheckState::Disturbs, "process 77 traces this one (ptrace)")
-        );
+        check(&recorded(1000, &[("proc/self/status", "TracerPid:\t77\n")]).system)
+            .is(Disturbs, "process 77 traces this one (ptrace)");
     }
 
     #[test]
     fn a_user_cannot_tell_and_root_needs_tracefs() {
-        assert_eq!(check(&recorded(1000, &[STATUS, (RAW, "0\n")]).system).state, CheckState::Unknown);
-        assert_eq!(check(&recorded(0, &[STATUS]).system).state, CheckState::Unknown);
-        assert_eq!(check(&recorded(0, &[STATUS, (RAW, "0\n")]).system).state, CheckState::Fine);
+        assert_eq!(check(&recorded(1000, &[STATUS, (RAW, "0\n")]).system).state, Unknown);
+        assert_eq!(check(&recorded(0, &[STATUS]).system).state, Unknown);
+        assert_eq!(check(&recorded(0, &[STATUS, (RAW, "0\n")]).system).state, Fine);
         let debug = "sys/kernel/debug/tracing/events/raw_syscalls/enable";
-        assert_eq!(check(&recorded(0, &[STATUS, (debug, "0\n")]).system).state, CheckState::Fine);
+        assert_eq!(check(&recorded(0, &[STATUS, (debug, "0\n")]).system).state, Fine);
     }
 
     #[test]
@@ -163,7 +159,7 @@ mod tests {
         let one = "sys/kernel/tracing/events/syscalls/enable";
         for (raw, calls) in [("1\n", "0\n"), ("0\n", "X\n")] {
             let found = check(&recorded(0, &[STATUS, (RAW, raw), (one, calls)]).system);
-            assert_eq!(found.state, CheckState::Disturbs, "{raw} {calls}");
+            assert_eq!(found.state, Disturbs, "{raw} {calls}");
         }
     }
 
@@ -173,12 +169,10 @@ mod tests {
         recorded.link("proc/9/fd/1", "/dev/null");
         recorded.link("proc/9/fd/3", "anon_inode:bpf_link");
         recorded.write("proc/9/fdinfo/3", "pos:\t0\nlink_type:\tcgroup\n");
-        assert_eq!(check(&recorded.system).state, CheckState::Fine);
+        assert_eq!(check(&recorded.system).state, Fine);
         recorded.link("proc/9/fd/4", "anon_inode:[perf_event]");
-        let found = check(&recorded.system);
-        assert_eq!(found.state, CheckState::Unknown);
-        assert!(found.says.starts_with("process 9 (p\u{1b}rf) holds"), "{}", found.says);
+        check(&recorded.system).is(Unknown, "process 9 (p\u{1b}rf) holds...");
         recorded.write("proc/9/fdinfo/3", "link_type:\traw_tracepoint\ntp_name:\tsys_enter\n");
-        assert_eq!(check(&recorded.system).state, CheckState::Disturbs);
+        assert_eq!(check(&recorded.system).state, Disturbs);
     }
 }

@@ -114,9 +114,8 @@ fn cpu_time(stat: &str) -> Option<CpuTime> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{check, hypervisor};
-    use oscost_results::CheckState;
 
     const BEFORE: &str = "cpu  100 0 50 1000 0 0 0 10 0 0\ncpu0 1 2 3\n";
 
@@ -129,30 +128,27 @@ mod tests {
 
     #[test]
     fn bare_metal_is_fine() {
-        let found = check(&guest(None, "cpu  150 0 60 1040 0 0 0 10 0 0\n").system);
-        assert_eq!((found.state, found.says.as_str()), (CheckState::Fine, "no hypervisor"));
+        check(&guest(None, "cpu  150 0 60 1040 0 0 0 10 0 0\n").system).is(Fine, "no hypervisor");
     }
 
     #[test]
     fn a_guest_whose_host_leaves_it_alone_is_fine() {
-        let found = check(&guest(Some("KVMKVMKVM"), "cpu  150 0 60 1040 0 0 0 10 0 0\n").system);
-        assert_eq!(found.state, CheckState::Fine);
-        assert!(found.says.starts_with("KVM guest; the host took 0.0 % during this examination, 0.79 %"));
+        check(&guest(Some("KVMKVMKVM"), "cpu  150 0 60 1040 0 0 0 10 0 0\n").system)
+            .is(Fine, "KVM guest; the host took 0.0 % during this examination, 0.79 %...");
     }
 
     #[test]
     fn stolen_time_disturbs() {
-        let found = check(&guest(Some("KVMKVMKVM"), "cpu  150 0 60 1037 0 0 0 13 0 0\n").system);
-        assert_eq!(found.state, CheckState::Disturbs);
-        assert!(found.says.contains("the host took 3.0 % during this examination"), "{}", found.says);
+        check(&guest(Some("KVMKVMKVM"), "cpu  150 0 60 1037 0 0 0 13 0 0\n").system)
+            .is(Disturbs, "...the host took 3.0 % during this examination...");
     }
 
     #[test]
     fn a_guest_without_proc_stat_is_unknown() {
         let recorded =
             Recorded::new(&[]).with(|measured| measured.hypervisor = Some(Some("VMwareVMware".into())));
-        assert_eq!(check(&recorded.system).state, CheckState::Unknown);
-        assert_eq!(check(&guest(Some("KVMKVMKVM"), "cpu  1 x\n").system).state, CheckState::Unknown);
+        assert_eq!(check(&recorded.system).state, Unknown);
+        assert_eq!(check(&guest(Some("KVMKVMKVM"), "cpu  1 x\n").system).state, Unknown);
     }
 
     #[test]

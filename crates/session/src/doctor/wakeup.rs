@@ -49,9 +49,8 @@ pub(super) fn check(system: &System) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::super::measured::Wakeups;
-    use super::super::system::recorded::Recorded;
+    use super::super::system::recorded::*;
     use super::{Finding, Lateness, check};
-    use oscost_results::CheckState;
 
     fn found(wakeups: Wakeups) -> Finding {
         check(&Recorded::new(&[]).with(|measured| measured.wakeups = Some(wakeups)).system)
@@ -62,9 +61,8 @@ mod tests {
         let late = |median_ns| Some(Lateness { median_ns, most_ns: 2 * median_ns });
         let slow = Wakeups { timer: late(60_000), ..Wakeups::default() };
         let state = found(slow.clone());
-        assert_eq!(state.state, CheckState::Disturbs);
-        assert_eq!(state.says, "after a timer 60 us late, 120 us at most");
-        assert_eq!(found(Wakeups { real_time_timer: late(9_000), ..slow }).state, CheckState::Fine);
-        assert_eq!(found(Wakeups::default()).state, CheckState::Unknown);
+        state.is(Disturbs, "after a timer 60 us late, 120 us at most");
+        assert_eq!(found(Wakeups { real_time_timer: late(9_000), ..slow }).state, Fine);
+        assert_eq!(found(Wakeups::default()).state, Unknown);
     }
 }
