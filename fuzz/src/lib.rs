@@ -11,6 +11,8 @@ pub mod formats;
 pub mod guest;
 #[path = "../../crates/oscost/tests/it/corpus/journal.rs"]
 pub mod journal;
+#[path = "../../crates/oscost/tests/it/corpus/metrics.rs"]
+pub mod metrics;
 #[path = "../../crates/oscost/tests/it/corpus/results.rs"]
 pub mod results;
 #[path = "../../crates/oscost/tests/it/corpus/shown.rs"]

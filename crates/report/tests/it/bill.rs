@@ -1,5 +1,6 @@
 //! The first lines of a program's bill: what they say of the two runs.
 
+use crate::written::Says;
 use oscost_report::Style;
 use oscost_report::bill::BillChanges;
 use oscost_results::Estimate;
@@ -30,8 +31,8 @@ fn shown(bill: Bill) -> String {
 #[test]
 fn why_the_second_run_was_faster_is_said_only_where_it_slept_less() {
     let (disk, quota) = (said((100_000, 40), (50_000, 3)), said((100_000, 3), (50_000, 3)));
-    assert!(disk.contains("50.0 % faster than free: the first run slept more"), "{disk}");
-    assert!(quota.contains("50.0 % faster than free") && !quota.contains("in memory"), "{quota}");
+    disk.says("50.0 % faster than free: the first run slept more");
+    quota.says("50.0 % faster than free").lacks("in memory");
 }
 
 #[test]
@@ -44,7 +45,7 @@ fn a_share_of_a_hostile_bill_is_a_number_or_said_to_be_none() {
         counted: vec![CountedRun::default()],
         ..Bill::default()
     });
-    assert!(text.contains("no number %") && !text.contains("inf"), "{text}");
+    text.says("no number %").lacks("inf");
 }
 
 #[test]
@@ -65,8 +66,8 @@ fn of_a_time_that_is_not_known_no_share_is_shown() {
         ..Bill::default()
     };
     let unknown = shown(bill(None));
-    assert!(unknown.contains("priced 10.0 ms; too short to check (700 us)"), "{unknown}");
-    assert!(!unknown.contains("1429 %"), "{unknown}");
+    unknown.says("priced 10.0 ms; too short to check (700 us)");
+    unknown.lacks("1429 %");
     assert!(shown(bill(Some(ns(14.0)))).contains("1429 %"));
 }
 
@@ -90,7 +91,6 @@ fn two_bills_show_what_differs_and_count_what_does_not() {
         String::from_utf8(out).unwrap()
     };
     let (moved, same) = (text(5), text(3));
-    assert!(moved.contains("read of up to 64 KiB") && !moved.contains("getpid"), "{moved}");
-    assert!(moved.contains("1 more, 0 fewer, 1 equal"), "{moved}");
-    assert!(same.contains("0 more, 0 fewer, 2 equal") && !same.contains("verdict"), "{same}");
+    moved.says("read of up to 64 KiB").lacks("getpid").says("1 more, 0 fewer, 1 equal");
+    same.says("0 more, 0 fewer, 2 equal").lacks("verdict");
 }

@@ -1,7 +1,7 @@
 //! The view of contention: grid, classes, crossing, and what it says of lost updates.
 
 use crate::fixture;
-use crate::written::{flat, listed, written};
+use crate::written::{Says, flat, listed, written};
 
 use oscost_report::price_list_markdown;
 use oscost_results::{Figure, PairedValue, RunResult};
@@ -66,7 +66,7 @@ fn the_crossing_is_bracketed_and_the_classes_named() {
     let class =
         |lock: &str| text.lines().filter(|line| line.contains(lock)).any(|line| line.contains("hand-off"));
     assert!(class("semaphore/system_v") && !class("semaphore/posix_named"), "{text}");
-    assert!(text.contains("2.00 workers per CPU"), "{text}");
+    text.says("2.00 workers per CPU");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The view of pairs of CPUs: a matrix that lines up, no time of 0, and both directions held against each other.
 
 use crate::fixture;
-use crate::written::{flat, listed, paged, written};
+use crate::written::{Says, flat, listed, paged, written};
 
 use oscost_report::price_list_markdown;
 use oscost_results::{Figure, RunResult};
@@ -41,21 +41,19 @@ fn the_matrix_lines_up() {
     assert!(rows[1].contains("2.00 \u{2591}") && rows[1].contains("9.00 \u{2588}"), "{text}");
     let ends = |line: &str| line.trim_end().chars().count();
     assert!(rows[1..].iter().take(3).all(|row| ends(row) <= ends(rows[1]).max(ends(rows[2]))), "{text}");
-    assert!(text.contains("Both directions of all 3 pairs agree within noise."), "{text}");
-    assert!(text.contains("the machine alone"), "{text}");
+    text.says("Both directions of all 3 pairs agree within noise.").says("the machine alone");
 }
 
 #[test]
 fn a_pair_whose_directions_differ_is_named() {
     let text = flat(&text(&result(18_000.0)));
     let words = "The directions differ beyond noise in 1 of 3 pairs: CPU 0 to 3 9.00 us, back 18.0 us.";
-    assert!(text.contains(words), "{text}");
+    text.says(words);
 }
 
 #[test]
 fn markdown_has_the_matrix_too() {
-    let text = written(|out| price_list_markdown(&result(9100.0), None, out));
-    assert!(text.contains("PAIRS OF CPUS"), "{text}");
+    written(|out| price_list_markdown(&result(9100.0), None, out)).says("PAIRS OF CPUS");
 }
 
 #[test]
@@ -81,7 +79,5 @@ fn many_cpus_have_no_matrix() {
     let share = ["cache", "machine"];
     result.figures =
         (0..3000_u64).map(|at| pair(2 * at, 2 * at + 1, share[at as usize % 2], 2000.0)).collect();
-    let text = flat(&text(&result));
-    assert!(text.contains("A matrix of 6000 CPUs is too wide to read."), "{text}");
-    assert!(text.contains("one cache 1500"), "{text}");
+    flat(&text(&result)).says("A matrix of 6000 CPUs is too wide to read.").says("one cache 1500");
 }

@@ -1,7 +1,7 @@
 //! What a screen says by itself: findings from figures that carry them, and why a row or a finding is there or not.
 
 use crate::fixture;
-use crate::written::{style, written};
+use crate::written::{Says, style, written};
 
 use oscost_report::{Named, RowChoice, page, price_list};
 use oscost_results::{Figure, Mark, RunResult, Status};
@@ -45,11 +45,8 @@ fn findings(result: &RunResult) -> String {
 #[test]
 fn findings_are_computed_from_figures_and_name_them() {
     let found = findings(&telling());
-    assert!(found.contains("semaphore/system_v costs 163x posix_named (885 ns, 5.44 ns)"), "{found}");
-    assert!(
-        found.contains("another CPU makes context_switch/pipe cost 5.9x (14.4 us, 2.46 us; typical)"),
-        "{found}"
-    );
+    found.says("semaphore/system_v costs 163x posix_named (885 ns, 5.44 ns)");
+    found.says("another CPU makes context_switch/pipe cost 5.9x (14.4 us, 2.46 us; typical)");
     let mut dearer = telling();
     let typical = dearer.figures.iter_mut().find(|it| it.id.ends_with("cross_cpu")).unwrap();
     let typical = &mut typical.quantities.get_mut("typical").unwrap().estimate;
@@ -87,7 +84,7 @@ fn no_finding_rests_on_a_figure_that_cannot_carry_it() {
     // No row says what all have, so the line that counts them does.
     let shown = shown(&all, 80);
     assert!(rows(&shown).iter().all(|row| !row.contains("filtered")), "{shown}");
-    assert!(shown.contains("4 rows, all checked: counted calls match the claims; 4 filtered."), "{shown}");
+    shown.says("4 rows, all checked: counted calls match the claims; 4 filtered.");
 }
 
 /// What others do beside a run makes prices uncertain by per cents, and a difference of 163 times stays one.

@@ -1,7 +1,7 @@
 //! Fleets: which hosts are named odd, by which key they are compared, and what the page and the screen say of them.
 
 use crate::fixture;
-use crate::written::{style, written};
+use crate::written::{Says, style, written};
 
 use oscost_report::fleet::{Fleet, JudgedFleet, OddIn};
 use oscost_results::{Figure, Outline, RowFigure, RunResult, Status};
@@ -139,7 +139,7 @@ fn a_fleet_says_what_it_could_not_show() {
     let fleet = told.expect("some difference is told and not proved");
     let shown = text(&fleet, false, 200);
     for words in ["is proved odd, and ", "may be odd, not proved: ", "what can be shown: a host"] {
-        assert!(shown.contains(words), "{words}: {shown}");
+        shown.says(words);
     }
     let mut page = Vec::new();
     fleet.page(&mut page).unwrap();
@@ -187,12 +187,12 @@ fn the_first_screen_names_the_odd_hosts_and_how_sure_that_is() {
         "false alarms",
         "all 10 figures that enter the kernel",
     ] {
-        assert!(first.contains(words), "{words}: {first}");
+        first.says(words);
     }
     assert!(!page.contains("<b>seven") && !page.contains('\u{1b}'));
     for width in [40, 80, 120] {
         let shown = text(&fleet, false, width);
-        assert!(shown.contains("1 of 1000 hosts is odd") && shown.contains("how sure"), "{shown}");
+        shown.says("1 of 1000 hosts is odd").says("how sure");
         assert!(!shown.contains('\u{1b}'), "{shown}");
     }
     let mut markdown = Vec::new();

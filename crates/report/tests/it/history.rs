@@ -1,7 +1,7 @@
 //! The list of a store's runs, and each figure over them.
 
 use crate::fixture;
-use crate::written::{style, written};
+use crate::written::{Says, style, written};
 
 use oscost_report::{history, history_whole};
 use oscost_results::{Outline, RunResult, outline_from_bytes, to_bytes};
@@ -34,11 +34,11 @@ fn one_line_a_figure_and_one_screen() {
         assert!(text.lines().all(|line| line.len() <= width), "{text}");
         // Title, how many are older, the newest runs, titles of columns, figures, a blank, the answer.
         assert_eq!(text.lines().count(), 2 + 12 + 1 + figures + 2, "{text}");
-        assert!(text.contains("run-99  ") && !text.contains("run-87 "), "{text}");
+        text.says("run-99  ").lacks("run-87 ");
     }
     let text = at(100);
     let strip = text.lines().find(|line| line.starts_with("  clock/monotonic ")).unwrap();
-    assert!(strip.contains("@@ ") && strip.contains("1.80 .. 2.22 us"), "{strip}");
+    strip.says("@@ ").says("1.80 .. 2.22 us");
 }
 
 #[test]
@@ -47,11 +47,10 @@ fn a_strip_rises_where_the_figure_does() {
     let runs = named([outline(1.0, None), outline(1.5, note), outline(2.0, None)]);
     let text = shown(&runs, 100, true);
     let strip = text.lines().find(|line| line.trim_start().starts_with("clock/monotonic ")).unwrap();
-    assert!(strip.contains("\u{2581}\u{2584}\u{2588}"), "{strip}");
-    assert!(strip.contains("22.2 .. 44.4 ns"), "{strip}");
+    strip.says("\u{2581}\u{2584}\u{2588}").says("22.2 .. 44.4 ns");
     let still = text.lines().find(|line| line.trim_start().starts_with("syscall/getppid ")).unwrap();
-    assert!(still.contains("throughout"), "{still}");
-    assert!(text.contains("run-1") && text.contains("after the update"), "{text}");
+    still.says("throughout");
+    text.says("run-1").says("after the update");
     // The machine is said where it changes, not in every line.
     assert_eq!(text.matches("EPYC").count(), 1, "{text}");
     assert!(shown(&runs, 60, false).lines().all(|line| line.is_ascii() && line.len() <= 60));

@@ -5,61 +5,14 @@ use oscost_report::Named;
 use oscost_report::compare::{LiveLook, Rules, Shift, Verdict, compare_live, look_live};
 use oscost_results::{LaunchRecord, RunResult};
 use oscost_stats::looks::looks;
-use oscost_stats::order::{self, Xoshiro256PlusPlus};
+use oscost_stats::order;
 
 use crate::fixture;
+use crate::simulated::{Distribution, Simulator};
 
 const ID: &str = "clock/monotonic";
 const ROUNDS: usize = 10;
 const RUNS: u32 = 1000;
-
-/// Evenly from 0 to 1, neither of them.
-fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
-    (order::below(1 << 52, random) as f64 + 0.5) / (1_u64 << 52) as f64
-}
-
-fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
-    (-2.0 * uniform(random).ln()).sqrt() * (std::f64::consts::TAU * uniform(random)).cos()
-}
-
-/// What the machine adds to the logarithms of successive launches.
-#[derive(Debug, Clone, Copy)]
-enum Law {
-    Lognormal(f64),
-    /// Of this scatter, and 20 % more in this share of launches.
-    Bimodal(f64, f64),
-    /// Each launch correlated to the one before by 0.7.
-    Autocorrelated(f64),
-    /// From a random place to a random place, up to three times the scatter off.
-    Drifting(f64),
-    /// A slow wave of three times the scatter, of any phase, a bit longer than the measurement.
-    Waving(f64),
-}
-
-impl Law {
-    fn launches(self, rounds: usize, random: &mut Xoshiro256PlusPlus) -> Vec<f64> {
-        let (from, to) = (uniform(random) * 6.0 - 3.0, uniform(random) * 6.0 - 3.0);
-        let mut before = normal(random);
-        let count = 4 * rounds;
-        (0..count)
-            .map(|launch| {
-                let (noise, along) = (normal(random), launch as f64 / count as f64);
-                match self {
-                    Self::Lognormal(scatter) => scatter * noise,
-                    Self::Bimodal(scatter, share) => {
-                        scatter * noise + if uniform(random) < share { 1.2_f64.ln() } else { 0.0 }
-                    }
-                    Self::Autocorrelated(scatter) => {
-                        before = 0.7 * before + 0.51_f64.sqrt() * noise;
-                        scatter * before
-                    }
-                    Self::Drifting(scatter) => scatter * (from + (to - from) * along + noise),
-                    Self::Waving(scatter) => scatter * (3.0 * (from + 5.0 * along).sin() + noise),
-                }
-            })
-            .collect()
-    }
-}
 
 fn launch(cost: f64, template: &RunResult) -> RunResult {
     let mut result = template.clone();
@@ -80,53 +33,61 @@ fn template() -> RunResult {
 
 /// Both sides of so many simulated rounds; B costs `factor` times what A does.
 fn sides(
-    law: Law,
+    law: Distribution,
     rounds: usize,
     factor: f64,
     template: &RunResult,
-    random: &mut Xoshiro256PlusPlus,
+    random: &mut Simulator,
 ) -> [Vec<RunResult>; 2] {
     let (mut a, mut b) = (Vec::new(), Vec::new());
-    for round in law.launches(rounds, random).chunks_exact(4) {
-        let cost = |place: usize, factor: f64| launch(100.0 * factor * round[place].exp(), template);
+    for round in law.run(4 * rounds, random).chunks_exact(4) {
+        let cost = |place: usize, factor: f64| launch(factor * round[place], template);
         a.extend([cost(0, 1.0), cost(3, 1.0)]);
         b.extend([cost(1, factor), cost(2, factor)]);
     }
     [a, b]
 }
 
-/// Shares in percent: called slower or faster, within, neither; and of intervals that hold the truth.
-fn verdicts(law: Law, factor: f64, threshold: f64) -> [f64; 4] {
-    let mut random = order::seeded(20_261_121, 8);
+/// Shares in percent of many runs of at most so many rounds: called slower or faster, within, neither; and of intervals that hold
+/// the truth. `judge` has the verdict, the interval, and after how many rounds; with their mean.
+fn shares(
+    law: Distribution,
+    factor: f64,
+    rounds: usize,
+    seed: u64,
+    judge: impl Fn(&[Named<'_>], &[Named<'_>]) -> (Verdict, Shift, usize),
+) -> ([f64; 4], f64) {
+    let mut random = Simulator(order::seeded(seed, 8));
     let template = template();
-    let mut counts = [0_u32; 4];
+    let (mut counts, mut made) = ([0_u32; 4], 0);
     for _ in 0..RUNS {
-        let sides = sides(law, ROUNDS, factor, &template, &mut random);
+        let sides = sides(law, rounds, factor, &template, &mut random);
         let named = |result| Named { name: "x", result };
-        let sides = sides.each_ref().map(|side| side.iter().map(named).collect::<Vec<_>>());
-        let comparison = compare_live(&sides[0], &sides[1], Rules { threshold, ..Rules::default() });
-        let row = &comparison.rows[0];
-        let Shift { low, high, .. } = row.change.unwrap();
-        counts[match row.verdict {
+        let [a, b] = sides.each_ref().map(|side| side.iter().map(named).collect::<Vec<_>>());
+        let (verdict, Shift { low, high, .. }, rounds) = judge(&a, &b);
+        made += rounds;
+        counts[match verdict {
             Verdict::Slower | Verdict::Faster => 0,
             Verdict::Within => 1,
             Verdict::Unclear => 2,
         }] += 1;
         counts[3] += u32::from(low <= factor - 1.0 && factor - 1.0 <= high);
     }
-    counts.map(|count| f64::from(count) * 100.0 / f64::from(RUNS))
+    (counts.map(|count| f64::from(count) * 100.0 / f64::from(RUNS)), made as f64 / f64::from(RUNS))
 }
 
-/// The same of rounds that end as soon as all is judged; and the mean of the rounds that were made.
-fn sequential(law: Law, factor: f64, threshold: f64, most: usize) -> ([f64; 4], f64) {
-    let mut random = order::seeded(20_261_127, 8);
-    let template = template();
-    let mut counts = [0_u32; 4];
-    let mut made = 0;
-    for _ in 0..RUNS {
-        let sides = sides(law, most, factor, &template, &mut random);
-        let named = |result| Named { name: "x", result };
-        let [a, b] = sides.each_ref().map(|side| side.iter().map(named).collect::<Vec<_>>());
+/// All rounds at once.
+fn verdicts(law: Distribution, factor: f64, threshold: f64) -> [f64; 4] {
+    let at_once = |a: &[Named<'_>], b: &[Named<'_>]| {
+        let comparison = compare_live(a, b, Rules { threshold, ..Rules::default() });
+        (comparison.rows[0].verdict, comparison.rows[0].change.unwrap(), ROUNDS)
+    };
+    shares(law, factor, ROUNDS, 20_261_121, at_once).0
+}
+
+/// Rounds that end as soon as all is judged.
+fn sequential(law: Distribution, factor: f64, threshold: f64, most: usize) -> ([f64; 4], f64) {
+    let in_looks = |a: &[Named<'_>], b: &[Named<'_>]| {
         let mut shown = None;
         for look in looks(most) {
             let until = 2 * look.rounds;
@@ -138,16 +99,9 @@ fn sequential(law: Law, factor: f64, threshold: f64, most: usize) -> ([f64; 4], 
                 break;
             }
         }
-        let (verdict, Shift { low, high, .. }, rounds) = shown.unwrap();
-        made += rounds;
-        counts[match verdict {
-            Verdict::Slower | Verdict::Faster => 0,
-            Verdict::Within => 1,
-            Verdict::Unclear => 2,
-        }] += 1;
-        counts[3] += u32::from(low <= factor - 1.0 && factor - 1.0 <= high);
-    }
-    (counts.map(|count| f64::from(count) * 100.0 / f64::from(RUNS)), made as f64 / f64::from(RUNS))
+        shown.unwrap()
+    };
+    shares(law, factor, most, 20_261_127, in_looks)
 }
 
 /// However often it is looked at, an unchanged figure is called changed no more often than at a single look; a change by just
@@ -161,14 +115,14 @@ fn looks_at_growing_rounds_err_no_more_often_than_one() {
     );
     println!("|---|---|---|---|---|---|---|");
     for law in [
-        Law::Lognormal(0.003),
-        Law::Lognormal(0.01),
-        Law::Lognormal(0.03),
-        Law::Bimodal(0.003, 0.1),
-        Law::Bimodal(0.003, 0.5),
-        Law::Autocorrelated(0.03),
-        Law::Drifting(0.03),
-        Law::Waving(0.03),
+        Distribution::Lognormal(0.003),
+        Distribution::Lognormal(0.01),
+        Distribution::Lognormal(0.03),
+        Distribution::Bimodal(0.003, 0.1),
+        Distribution::Bimodal(0.003, 0.5),
+        Distribution::Autocorrelated(0.03),
+        Distribution::Drifting(0.03),
+        Distribution::Waving(0.03),
     ] {
         for (factor, threshold) in [(1.0, 0.0), (1.0, 0.02), (1.02, 0.02), (1.1, 0.05)] {
             let ([changed, within, unclear, held], rounds) = sequential(law, factor, threshold, MOST);
@@ -198,18 +152,18 @@ fn alternating_launches_raise_few_alarms_on_any_machine() {
     );
     println!("|---|---|---|---|---|---|");
     for law in [
-        Law::Lognormal(0.003),
-        Law::Lognormal(0.01),
-        Law::Lognormal(0.03),
-        Law::Bimodal(0.003, 0.1),
-        Law::Bimodal(0.003, 0.3),
-        Law::Bimodal(0.003, 0.5),
-        Law::Autocorrelated(0.01),
-        Law::Autocorrelated(0.03),
-        Law::Drifting(0.01),
-        Law::Drifting(0.03),
-        Law::Waving(0.01),
-        Law::Waving(0.03),
+        Distribution::Lognormal(0.003),
+        Distribution::Lognormal(0.01),
+        Distribution::Lognormal(0.03),
+        Distribution::Bimodal(0.003, 0.1),
+        Distribution::Bimodal(0.003, 0.3),
+        Distribution::Bimodal(0.003, 0.5),
+        Distribution::Autocorrelated(0.01),
+        Distribution::Autocorrelated(0.03),
+        Distribution::Drifting(0.01),
+        Distribution::Drifting(0.03),
+        Distribution::Waving(0.01),
+        Distribution::Waving(0.03),
     ] {
         for threshold in [0.0, 0.05] {
             let [alarms, within, unclear, held] = verdicts(law, 1.0, threshold);
@@ -230,11 +184,11 @@ fn alternating_launches_raise_few_alarms_on_any_machine() {
 #[ignore = "longer: it repeats"]
 fn a_change_is_found_on_a_machine_that_drifts() {
     for law in [
-        Law::Lognormal(0.003),
-        Law::Lognormal(0.01),
-        Law::Autocorrelated(0.01),
-        Law::Drifting(0.01),
-        Law::Waving(0.01),
+        Distribution::Lognormal(0.003),
+        Distribution::Lognormal(0.01),
+        Distribution::Autocorrelated(0.01),
+        Distribution::Drifting(0.01),
+        Distribution::Waving(0.01),
     ] {
         for (factor, threshold) in [(0.95, 0.01), (1.05, 0.01), (1.1, 0.05), (2.0, 0.05), (40.0, 0.05)] {
             let [found, within, ..] = verdicts(law, factor, threshold);

@@ -20,6 +20,9 @@ mod realtime_ipc;
 mod references;
 mod scaling;
 mod series;
+#[expect(dead_code, reason = "the tests of stats use more of it")]
+#[path = "../../../stats/tests/it/distributions/simulated.rs"]
+mod simulated;
 mod spread;
 mod stored;
 mod stored_drift;

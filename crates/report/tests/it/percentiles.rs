@@ -1,7 +1,7 @@
 //! Operations timed one by one, in every format: the same numbers, the bound in words, and causes of gaps by name.
 
 use crate::fixture;
-use crate::written::{flat, listed, paged, written};
+use crate::written::{Says, flat, listed, paged, written};
 
 use oscost_report::{Named, RowFormat, open_metrics, price_list_markdown, rows_of};
 use oscost_results::{RunResult, from_bytes, to_bytes};
@@ -60,7 +60,7 @@ fn percentiles_bounds_and_causes_stand_in_text_markdown_and_page() {
             "interrupt by Local timer interrupts 50 (400 us)",
             "Alone 98.0 ns, in a batch 91.0 ns (+7.7 %)",
         ] {
-            assert!(report.contains(words), "{words}: {report}");
+            report.says(words);
         }
         assert!(!report.contains("Beware: alone"), "so short an operation overlaps with its readings");
     }

@@ -1,7 +1,7 @@
 //! The reports of a realistic result: snapshots at several terminal widths, and rules that hold at every width.
 
 use crate::fixture;
-use crate::written::{fits, flat, style, written};
+use crate::written::{Says, fits, flat, style, written};
 
 use oscost_report::{
     RowChoice, RowFormat, RowOrder, Style, doctor, numbers, price_list, price_list_markdown, reproductions,
@@ -180,27 +180,23 @@ fn what_cannot_be_is_never_printed_and_the_row_says_why() {
         (estimate.low, estimate.value, estimate.high) = (low, value, high);
     };
     let negative = only(&result, |figure| set(figure, "floor", [-4.0, -3.2, -2.0]));
-    assert!(
-        negative.contains("no price: it came out at nothing or below") && !negative.contains("-3.2"),
-        "{negative}"
-    );
+    negative.says("no price: it came out at nothing or below").lacks("-3.2");
     let typical = only(&result, |figure| set(figure, "typical", [-4.0, -3.2, -2.0]));
-    assert!(!typical.contains("-3.2"), "{typical}");
+    typical.lacks("-3.2");
     let calls = only(&result, |figure| {
         figure.evidence.claims[0].observed = Some(-0.06);
         figure.evidence.system_calls.insert("semop".into(), -0.06);
     });
-    assert!(calls.contains("calls came out below 0") && !calls.contains("-0.06"), "{calls}");
+    calls.says("calls came out below 0").lacks("-0.06");
     let wide = only(&result, |figure| set(figure, "floor", [500.0, 885.0, 10_611.0]));
-    assert!(wide.contains("500 ns .. 10.6 us") && !wide.contains("1099"), "{wide}");
+    wide.says("500 ns .. 10.6 us").lacks("1099");
     let scattered = only(&result, |figure| set(figure, "floor", [1.0, 885.0, 10_611.0]));
-    assert!(scattered.contains("too scattered for an interval"), "{scattered}");
+    scattered.says("too scattered for an interval");
     let none = only(&result, |figure| set(figure, "floor", [1.0, f64::NAN, 3.0]));
-    assert!(none.contains("no value: it is no finite number"), "{none}");
+    none.says("no value: it is no finite number");
     let mut below = result.clone();
     below.differences[0].value = Some(-12.0);
-    let below = shown(&below, style(160, false));
-    assert!(below.contains("nothing left without pipe_alone") && !below.contains("-12"), "{below}");
+    shown(&below, style(160, false)).says("nothing left without pipe_alone").lacks("-12");
 }
 
 /// A price across CPUs is that of a CPU that is awake; what a sleeping one adds stands beside it.
@@ -214,8 +210,7 @@ fn what_a_sleeping_cpu_adds_stands_in_the_row() {
             figure.quantities.insert("asleep_adds".into(), adds);
         })
     };
-    let shown = row([5150.0, 17_020.0, 56_240.0]);
-    assert!(shown.contains("+17.0 us asleep (5.15 .. 56.2 us)"), "{shown}");
+    row([5150.0, 17_020.0, 56_240.0]).says("+17.0 us asleep (5.15 .. 56.2 us)");
     assert!(!row([-3.0, -1.0, 1.0]).contains("sleeping CPU"), "it adds nothing");
 }
 
@@ -256,7 +251,7 @@ fn rows_are_sorted_across_families() {
 fn everything_is_said_below_the_rows_where_that_is_asked_for() {
     let choice = RowChoice { verbose: true, ..RowChoice::default() };
     let shown = written(|out| price_list(&fixture::result(), None, choice, &style(100, true), out));
-    assert!(shown.contains("noisy: 18 % clean rounds"), "{shown}");
+    shown.says("noisy: 18 % clean rounds");
     insta::assert_snapshot!("verbose_100", shown);
 
     let words = "the core ran up to 12 % slower in some launches (in 7 of 9 groups; its frequency, or a busy sibling). Floors \
@@ -305,7 +300,7 @@ fn a_partial_result_says_so_first_and_warnings_stand_beside_the_trust() {
     let (before, after) = shown.split_once(" floor ").unwrap();
     assert!(before.contains("partial: the run ended early"));
     assert!(before.contains("note: after the upgrade"));
-    assert!(after.contains("warning: another run was measuring (--force)"), "{after}");
+    after.says("warning: another run was measuring (--force)");
 }
 
 #[test]
@@ -329,8 +324,8 @@ fn an_empty_result_is_told_as_such() {
     result.doctor.clear();
     result.reproductions.clear();
     let shown = shown(&result, style(100, true));
-    assert!(shown.contains("Nothing was measured."), "{shown}");
-    assert!(shown.contains("not examined; oscost doctor"), "{shown}");
+    shown.says("Nothing was measured.");
+    shown.says("not examined; oscost doctor");
     let reproduced = written(|out| reproductions(&result, &style(100, true), out));
     assert_eq!(reproduced, "No founding document was reproduced in this run.\n");
 }
@@ -358,9 +353,9 @@ fn statements_of_ours_stand_apart_and_each_judgement_has_its_word() {
         "machine's figure  \"a number\"",
         "not judged        \"a single run\"",
     ] {
-        assert!(shown.contains(words), "{words}: {shown}");
+        shown.says(words);
     }
-    assert!(shown.contains(" beside it (") && !shown.contains("\"beside it\""), "{shown}");
+    shown.says(" beside it (").lacks("\"beside it\"");
     let tally = "4 statements: 1 holds in part, 1 unclear, 1 machine's figure, 1 not judged. 1 sentence of ours beside them: 1 holds";
     assert!(shown.contains(tally), "{shown}");
 }
@@ -389,10 +384,8 @@ fn marks_for_how_a_figure_was_measured_say_what_it_was() {
         "filtered: every call passes a seccomp filter",
         "reniced: nice -5, policy batch",
     ] {
-        let told = told(&result);
-        assert!(told.contains(words), "{words}: {told}");
+        told(&result).says(words);
     }
     result.figures.iter_mut().for_each(|figure| figure.launches.clear());
-    let told = told(&result);
-    assert!(told.contains("shared") && told.contains("interposed") && told.contains("reniced"), "{told}");
+    told(&result).says("shared").says("interposed").says("reniced");
 }

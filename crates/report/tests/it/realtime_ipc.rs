@@ -1,7 +1,7 @@
 //! The view of real-time messages: a line a transport, fits, slopes, the timeline, what is best, what limits the figures.
 
 use crate::fixture;
-use crate::written::{listed, paged, written};
+use crate::written::{Says, listed, paged, written};
 
 use oscost_report::price_list_markdown;
 use oscost_results::{Figure, Mark, PairedValue, RunResult};
@@ -65,22 +65,17 @@ fn every_transport_has_a_line_with_its_ratio_and_its_bar() {
     let told = told(&result());
     let line =
         told.lines().find(|line| line.contains("futex broadcast") && line.contains("30.0 us")).unwrap();
-    assert!(line.contains("0.500x") && line.contains("#........."), "{line}");
+    line.says("0.500x").says("#.........");
     let counts: Vec<&str> = line.split_whitespace().rev().take(2).collect();
     assert_eq!(counts, ["41", "3"], "what was lost, and what a late server skipped: {line}");
-    assert!(told.contains("10 clients on one CPU, tick 1.00 ms"), "{told}");
+    told.says("10 clients on one CPU, tick 1.00 ms");
 }
 
 #[test]
 fn the_best_are_named_and_what_overlaps_is_not_ranked() {
     let told = told(&result());
-    assert!(told.contains("best that queues a payload: pipe (0.700x (0.680 .. 0.720))"), "{told}");
-    assert!(
-        told.contains(
-            "best that is pollable: poll broadcast (0.600x (0.400 .. 0.800); not told apart from pipe)"
-        ),
-        "{told}"
-    );
+    told.says("best that queues a payload: pipe (0.700x (0.680 .. 0.720))");
+    told.says("best that is pollable: poll broadcast (0.600x (0.400 .. 0.800); not told apart from pipe)");
 }
 
 #[test]
@@ -88,9 +83,9 @@ fn growth_and_fit_follow_from_the_line_through_the_ends() {
     let mut result = result();
     let told_of = told(&result);
     // From 15 to 60 us by nine clients: 5 us each; service is 1.5 times that, the server half.
-    assert!(told_of.contains("unix datagram 7.50 us + 2.50 us of the server"), "{told_of}");
+    told_of.says("unix datagram 7.50 us + 2.50 us of the server");
     // p99 is twice: 30 us at one client and 10 us for each more, so 1 ms holds 98; the maximum is 60 and 20.
-    assert!(told_of.contains("unix datagram 98.0 (48.0)"), "{told_of}");
+    told_of.says("unix datagram 98.0 (48.0)");
     // Two more points on the line, and one far from it: the slope is that of the document's ten.
     result.figures.push(session("unix_datagram", 4, "", 30_000.0));
     result.figures.push(session("unix_datagram", 50, "", 260_000.0));
@@ -106,7 +101,7 @@ fn growth_and_fit_follow_from_the_line_through_the_ends() {
 #[test]
 fn the_timeline_tells_its_peak() {
     let told = told(&result());
-    assert!(told.contains("peaks of 300 us, medium (10.0 in a thousand ticks)"), "{told}");
+    told.says("peaks of 300 us, medium (10.0 in a thousand ticks)");
     let strip = told.lines().find(|line| line.trim_end().ends_with('@')).unwrap();
     assert_eq!(strip.trim().len(), 50, "{strip}");
 }
@@ -115,11 +110,7 @@ fn the_timeline_tells_its_peak() {
 fn a_sweep_of_ticks_is_told_in_their_order() {
     let mut result = result();
     result.figures.push(session("unix_datagram", 1, "/tick_10ms", 40_000.0));
-    let told = told(&result);
-    assert!(
-        told.contains("unix datagram/same cpu/clients 1: last 15.0 us every 1.00 ms, 40.0 us every 10.0 ms"),
-        "{told}"
-    );
+    told(&result).says("unix datagram/same cpu/clients 1: last 15.0 us every 1.00 ms, 40.0 us every 10.0 ms");
 }
 
 #[test]
@@ -175,7 +166,7 @@ fn idle_and_busy_stand_beside_each_other_and_the_load_is_marked() {
     // 100 ticks in columns of two: the load is on from the middle of column 25 to that of 37.
     let under = lines.iter().find(|line| line.contains("=====")).expect("marks");
     assert_eq!(under.matches('=').count(), 12, "{under}");
-    assert!(told.contains("worst 1.00 s"), "{told}");
+    told.says("worst 1.00 s");
     // It is told in its own view alone.
     let (others, under) = told.split_once("REALTIME IPC UNDER LOAD").unwrap();
     assert_eq!(others.matches("futex broadcast").count(), sessions, "{told}");
@@ -197,26 +188,19 @@ fn a_page_of_loaded_sessions_says_what_the_load_did() {
     result.reproductions.clear();
     result.figures = vec![loaded()];
     let one = heading(&result);
-    assert!(
-        one.contains("Under load a message reaches its client after 6.00 \u{b5}s by futex broadcast"),
-        "{one}"
-    );
-    assert!(one.contains("3 messages were lost"), "{one}");
+    one.says("Under load a message reaches its client after 6.00 \u{b5}s by futex broadcast");
+    one.says("3 messages were lost");
     let card = {
         let page = paged(&result);
         let begin = page.find("class=\"card").unwrap();
         page[begin..].split("<h2").next().unwrap().replace('\u{a0}', " ")
     };
-    assert!(
-        card.contains("6.00") && card.contains("idle 3.00 \u{b5}s") && card.contains("lost: 3"),
-        "{card}"
-    );
+    card.says("6.00").says("idle 3.00 \u{b5}s").says("lost: 3");
     let mut slower = loaded();
     slower.id = "realtime_ipc/pipe/same_cpu/clients_1/load_command_x".into();
     slower.quantities.get_mut("busy_p50").unwrap().estimate.value = 9000.0;
     result.figures.push(slower);
-    let two = heading(&result);
-    assert!(two.contains("by futex broadcast to 9.00 \u{b5}s by pipe"), "{two}");
+    heading(&result).says("by futex broadcast to 9.00 \u{b5}s by pipe");
     // Beside a session without a load it is no answer.
     result.figures.push(session("pipe", 1, "", 1000.0));
     assert!(!heading(&result).contains("Under load"), "{}", heading(&result));
@@ -253,8 +237,7 @@ fn a_server_in_the_kernel_is_compared_from_the_due_time() {
     due(&mut bpf, 12_000.0);
     result.figures.push(bpf);
     let line = line(&result).expect("a line");
-    assert!(line.contains("(99th percentile): bpf 12.0 us (24.0 us), "), "{line}");
-    assert!(line.contains("unix datagram 20.0 us (40.0 us)"), "{line}");
+    line.says("(99th percentile): bpf 12.0 us (24.0 us), ").says("unix datagram 20.0 us (40.0 us)");
 }
 
 #[test]

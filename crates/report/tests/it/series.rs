@@ -1,7 +1,7 @@
 //! The view of series: curves over a size, with the finding, the bars of a terminal and the picture of a page.
 
 use crate::fixture;
-use crate::written::{flat, listed, paged};
+use crate::written::{Says, flat, listed, paged};
 
 use oscost_results::{Figure, RunResult};
 use serde_json::json;
@@ -66,7 +66,7 @@ fn a_series_says_both_ends_and_what_a_step_adds() {
     // One scale in each plot: the least has one letter, the most as many as there is room for.
     assert_eq!(bars.iter().filter(|&&bar| bar == 32).count(), 3, "{text}");
     assert_eq!(bars.iter().filter(|&&bar| bar == 1).count(), 3, "{text}");
-    assert!(!text.contains("7.00 ms with"), "{text}");
+    text.lacks("7.00 ms with");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use oscost_report::{Named, spread, spread_markdown};
 use oscost_results::RunResult;
 
 use crate::fixture;
-use crate::written::style;
+use crate::written::{Says, style};
 
 const ID: &str = "clock/monotonic";
 
@@ -38,8 +38,7 @@ fn the_spread_is_the_highest_over_the_lowest() {
     let line = text.lines().find(|line| line.contains(ID)).unwrap();
     // The deviation of 0, 2.96, 1.00, 1.98 and 0 %.
     assert!(line.contains("3.00 %") && line.contains("1.29 %") && line.contains(" 5 "), "{text}");
-    assert!(text.contains("one CPU: 1 figure, spread 3.00 % in the middle"), "{text}");
-    assert!(!text.contains("across CPUs"), "{text}");
+    text.says("one CPU: 1 figure, spread 3.00 % in the middle").lacks("across CPUs");
 }
 
 #[test]
@@ -49,9 +48,8 @@ fn runs_of_another_machine_or_method_are_left_out_and_named() {
     let mut old = run(7.0);
     old.estimators = 1;
     let text = shown(&[run(1.0), other, old, run(1.02)]);
-    assert!(text.contains("run 2 is left out: of another machine"), "{text}");
-    assert!(text.contains("run 3 is left out: made by another method"), "{text}");
-    assert!(text.contains(" 2.00 %"), "{text}");
+    text.says("run 2 is left out: of another machine").says("run 3 is left out: made by another method");
+    text.says(" 2.00 %");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Withdrawn figures: every report gives the reason, and none shows the number.
 
 use crate::fixture;
-use crate::written::{flat, style, written};
+use crate::written::{Says, flat, style, written};
 
 use oscost_report::compare::{Rules, compare, comparison_whole as comparison};
 use oscost_report::{
@@ -96,7 +96,7 @@ fn a_withdrawn_figure_is_never_judged() {
     }
     let (a, b) = (Named { name: "a", result: &wrong }, Named { name: "b", result: &right });
     let text = written(|out| comparison(&compare(&a, &b, Rules::default()), &style(200, true), out));
-    assert!(text.contains("withdrawn: each batch ended before the lock was handed over"), "{text}");
+    text.says("withdrawn: each batch ended before the lock was handed over");
 }
 
 #[test]

@@ -9,6 +9,26 @@ pub fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Strin
     String::from_utf8(out).unwrap()
 }
 
+/// What a text has to say, and what not.
+pub trait Says {
+    #[track_caller]
+    fn says(&self, words: &str) -> &Self;
+    #[track_caller]
+    fn lacks(&self, words: &str) -> &Self;
+}
+
+impl Says for str {
+    fn says(&self, words: &str) -> &Self {
+        assert!(self.contains(words), "{words:?} is not said: {self}");
+        self
+    }
+
+    fn lacks(&self, words: &str) -> &Self {
+        assert!(!self.contains(words), "{words:?} is said: {self}");
+        self
+    }
+}
+
 /// Without colour.
 pub fn style(width: usize, unicode: bool) -> Style {
     Style { width, unicode, colour: false }

@@ -5,6 +5,7 @@ mod escapers;
 mod formats;
 mod guest;
 mod journal;
+mod metrics;
 mod mutate;
 mod results;
 mod seeds;

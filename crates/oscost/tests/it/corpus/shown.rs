@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use super::metrics::read;
+
 /// Characters that a terminal or a browser would obey instead of showing: controls, direction marks, what has no width.
 pub fn is_obeyed(letter: char) -> bool {
     letter.is_control()
@@ -181,42 +183,10 @@ fn attributes_of(mut text: &str) {
     }
 }
 
-/// OpenMetrics: comments, and samples of a name, labels and a finite number, none of them twice; the last line says so.
+/// OpenMetrics: families and samples by the grammar, each once, with finite numbers.
 pub fn open_metrics(out: &[u8]) {
-    let text = text(out);
-    let lines = text.strip_suffix("# EOF\n").expect("the end is told").lines();
-    let mut seen = std::collections::BTreeSet::new();
-    for line in lines.filter(|line| !line.starts_with("# ")) {
-        let (series, value) = line.rsplit_once(' ').expect("a value");
-        assert!(value.parse::<f64>().expect("a number").is_finite(), "{line:?}");
-        assert!(seen.insert(series.to_owned()), "twice: {line:?}");
-        let name = series.find('{').map_or(series, |at| &series[..at]);
-        let is_ours = name.starts_with("oscost_");
-        assert!(is_ours && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{line:?}");
-        let mut rest = match series[name.len()..].strip_prefix('{') {
-            Some(rest) => rest.strip_suffix('}').expect("labels end"),
-            None => continue,
-        };
-        while !rest.is_empty() {
-            let (label, value) = rest.split_once("=\"").expect("a label");
-            assert!(label.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{line:?}");
-            rest = after_quote(value).expect("a label's value ends");
-            rest = rest.strip_prefix(',').unwrap_or(rest);
-        }
+    for (name, family) in read(text(out)) {
+        assert!(!family.samples.is_empty(), "{name} has no sample");
+        assert!(family.unit.is_none_or(|unit| ["seconds", "ratio"].contains(&&*unit)), "{name}");
     }
-}
-
-/// What follows the quote that ends a value with backslash escapes.
-fn after_quote(value: &str) -> Option<&str> {
-    let mut letters = value.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '"' => return Some(&value[at + 1..]),
-            '\\' => {
-                letters.next().filter(|(_, escaped)| ['\\', '"', 'n'].contains(escaped))?;
-            }
-            _ => {}
-        }
-    }
-    None
 }

@@ -2,6 +2,8 @@
 
 #[path = "../../../../oscost/tests/it/corpus/formats.rs"]
 mod formats;
+#[path = "../../../../oscost/tests/it/corpus/metrics.rs"]
+pub mod metrics;
 #[path = "../../../../oscost/tests/it/corpus/shown.rs"]
 mod shown;
 

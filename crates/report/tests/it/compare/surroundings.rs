@@ -1,6 +1,6 @@
 //! What else differs between two results: the machine, conditions, evidence, figures on one side only.
 
-use crate::written::style;
+use crate::written::{Says, style};
 use oscost_report::Named;
 use oscost_report::compare::{Rules, Verdict, compare, comparison as shown, incomparable};
 use oscost_results::{Expectation, Mark, RunResult};
@@ -69,8 +69,7 @@ fn another_c_library_is_named_wherever_figures_are_judged() {
         // Every format shows it.
         let mut screen = Vec::new();
         shown(&comparison, &style(200, false), &mut screen).unwrap();
-        let screen = String::from_utf8(screen).unwrap();
-        assert!(screen.contains("C libraries differ") && screen.contains("C library"), "{screen}");
+        String::from_utf8(screen).unwrap().says("C libraries differ").says("C library");
     }
     let alike = of("glibc 2.36");
     let same = against(&a, &alike);

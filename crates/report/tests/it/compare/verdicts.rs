@@ -1,6 +1,6 @@
 //! Verdicts on two results: changes that are found, the threshold, and what noise and few launches hide.
 
-use crate::written::{style, written};
+use crate::written::{Says, style, written};
 use oscost_report::Named;
 use oscost_report::compare::{Compared, Rules, Verdict, compare, comparison, name_of_pair};
 use oscost_results::{Mark, RunResult, Status};
@@ -54,10 +54,7 @@ fn the_threshold_is_the_question() {
     let named = |result| Named { name: "x", result };
     let small = compare(&named(&a), &named(&b), Rules { threshold: 0.15, ..Rules::default() });
     let shown = written(|out| comparison(&small, &style(100, false), out));
-    assert!(
-        shown.contains("changed by less than 15 %") && shown.contains("+8.0 %  +5.4 .. +11 %"),
-        "{shown}"
-    );
+    shown.says("changed by less than 15 %").says("+8.0 %  +5.4 .. +11 %");
 }
 
 /// No width and no mark vetoes a verdict: what takes 40 times as long is slower, however it scatters.

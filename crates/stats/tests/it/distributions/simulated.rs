@@ -39,6 +39,9 @@ pub enum Distribution {
     /// Lognormal of this scatter, on a machine that moves evenly from a random place to a random place, both up to three
     /// times the scatter off.
     Drifting(f64),
+    /// Lognormal of this scatter, with a slow wave of three times that, of any phase, a bit longer than the run.
+    #[allow(dead_code, reason = "report's tests of live rounds make such runs")]
+    Waving(f64),
 }
 
 impl Distribution {
@@ -48,6 +51,7 @@ impl Distribution {
         (0..launches)
             .map(|launch| {
                 let normal = simulator.normal();
+                let along = launch as f64 / launches as f64;
                 match self {
                     Self::Lognormal(scatter) => 100.0 * (scatter * normal).exp(),
                     Self::Bimodal(scatter, share) => {
@@ -60,8 +64,10 @@ impl Distribution {
                         100.0 * (scatter * before).exp()
                     }
                     Self::Drifting(scatter) => {
-                        let place = from + (to - from) * launch as f64 / launches as f64;
-                        100.0 * (scatter * (place + normal)).exp()
+                        100.0 * (scatter * (from + (to - from) * along + normal)).exp()
+                    }
+                    Self::Waving(scatter) => {
+                        100.0 * (scatter * (3.0 * (from + 5.0 * along).sin() + normal)).exp()
                     }
                 }
             })
