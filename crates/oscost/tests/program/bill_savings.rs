@@ -9,7 +9,7 @@ use oscost_results::RunResult;
 use oscost_results::bill::Saving;
 use oscost_sys::usage::{self, Whose};
 
-use crate::support::Home;
+use crate::support::{Home, skip};
 
 /// What a promise may differ from what was measured.
 const WITHIN: f64 = 0.25;
@@ -296,7 +296,7 @@ fn a_promise_is_within_a_quarter_of_what_is_measured() {
     };
     let pair = |proof| Some((program(proof, "before", proof.before)?, program(proof, "after", proof.after)?));
     let Some(programs) = PROOFS.iter().map(pair).collect::<Option<Vec<_>>>() else {
-        return println!("SKIP a_promise_is_within_a_quarter_of_what_is_measured: no C compiler");
+        return skip("no C compiler");
     };
     let promised: Vec<Option<f64>> = PROOFS
         .iter()

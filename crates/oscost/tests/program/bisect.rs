@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::compare::{ID, changed, home, scaled};
-use crate::support::{Done, Home, PROGRAM, Running, finished, one_at_a_time};
+use crate::support::{Done, Home, PROGRAM, Running, finished, one_at_a_time, skip};
 
 /// What stands for all that would make git think that a commit is bad.
 const STOPPED: i32 = 255;
@@ -140,13 +140,11 @@ const SLOWED: &str = "semaphore/system_v/handover/cross_cpu";
 #[ignore = "longer: it measures for long"]
 fn git_bisect_finds_the_slow_commit() {
     if oscost_sys::affinity::allowed().map_or(1, |cpus| cpus.len()) < 2 {
-        println!("SKIP git_bisect_finds_the_slow_commit: it needs two CPUs");
-        return;
+        return skip("it needs two CPUs");
     }
     for tool in ["git", "cc"] {
         if Command::new(tool).arg("--version").output().is_err() {
-            println!("SKIP git_bisect_finds_the_slow_commit: {tool} is missing");
-            return;
+            return skip(&format!("{tool} is missing"));
         }
     }
     let home = Home::new();
@@ -203,8 +201,7 @@ fn git_bisect_finds_the_slow_commit() {
 #[test]
 fn git_bisect_stops_where_nothing_can_be_told() {
     if Command::new("git").arg("--version").output().is_err() {
-        println!("SKIP git_bisect_stops_where_nothing_can_be_told: git is missing");
-        return;
+        return skip("git is missing");
     }
     let home = Home::new();
     let repository = home.path().join("repository");

@@ -44,14 +44,11 @@ fn ended(done: &Done) -> (Option<i32>, &str) {
 fn verdicts_are_words_and_codes() {
     let (home, ..) = home();
     let same = home.ask(&["compare", "now.json", "now.json"]);
-    assert!(same.well().stdout.contains("machine     the same"), "{same:?}");
-    assert!(same.stdout.contains("1 within 5 %, 0 slower, 0 faster, 0 unclear"), "{same:?}");
-    assert!(same.stderr.contains("now stands on both sides"), "{same:?}");
+    same.well().shows("machine     the same").shows("1 within 5 %, 0 slower, 0 faster, 0 unclear");
+    same.says("now stands on both sides");
     let slower = home.ask(&["compare", "half.json", "now.json"]);
-    assert!(!slower.stderr.contains("both sides"), "{slower:?}");
-    assert!(slower.well().stdout.contains("1 slower") && slower.stdout.contains("+100.0 %"), "{slower:?}");
-    let faster = home.ask(&["compare", "now.json", "half.json"]);
-    assert!(faster.well().stdout.contains("1 faster") && faster.stdout.contains("-50.0 %"), "{faster:?}");
+    slower.omits("both sides").well().shows("1 slower").shows("+100.0 %");
+    home.ask(&["compare", "now.json", "half.json"]).well().shows("1 faster").shows("-50.0 %");
     let code = |arguments: &[&str]| home.ask(&[&["compare"], arguments].concat()).code;
     assert_eq!(code(&["half.json", "now.json", "--fail-on", "slower"]), Some(1));
     assert_eq!(code(&["half.json", "now.json", "--fail-on", "slower,unclear"]), Some(1));
@@ -68,7 +65,7 @@ fn verdicts_are_words_and_codes() {
     assert_eq!((&json["format"], &json["version"]), (&"oscost-comparison".into(), &2.into()));
     assert_eq!(json["figures"][0]["verdict"], "slower");
     let matrix = home.ask(&["compare", "now.json", "half.json", "--base", "half.json"]);
-    assert!(matrix.well().stdout.contains("half \u{2192} now"), "{matrix:?}");
+    matrix.well().shows("half \u{2192} now");
     home.ask(&["compare", "now.json", "half.json", "now.json", "-o", "matrix.txt"]).well();
     assert!(std::fs::read_to_string(home.path().join("matrix.txt")).unwrap().contains("All against now"));
 }
@@ -87,8 +84,7 @@ fn the_newest_comparable_pair_is_compared() {
         });
     };
     store(10, &|_| {});
-    let alone = home.ask(&["compare"]);
-    alone.refused(2, "two are needed");
+    home.ask(&["compare"]).refused(2, "two are needed");
     store(11, &|result| result.machine.cpu_model = "another".into());
     store(12, &scaled(2.0));
     let done = home.ask(&["compare"]);
@@ -160,15 +156,16 @@ fn boots_are_sides_of_several_results() {
         names.collect::<Vec<_>>().join(",")
     };
     let (before, after) = (boots("before", 1.0, 3), boots("after", 2.0, 3));
-    let done = home.ask(&["compare", "--before", &before, "--after", &after, "--fail-on", "slower"]);
-    assert!(done.code == Some(1) && done.stdout.contains("1 slower"), "{done:?}");
-    let done = home.ask(&["compare", "--before", &before, "--after", "after0.json,after1.json"]);
-    done.refused(2, "--after names 2 results: at least 3");
+    home.ask(&["compare", "--before", &before, "--after", &after, "--fail-on", "slower"])
+        .ends(1)
+        .shows("1 slower");
+    home.ask(&["compare", "--before", &before, "--after", "after0.json,after1.json"])
+        .refused(2, "--after names 2 results: at least 3");
     // Three results of two boots.
-    let done = home.ask(&["compare", "--before", &before, "--after", "after0.json,after1.json,after1.json"]);
-    assert!(done.well().stdout.contains("1 of 1 unclear"), "{done:?}");
-    let two = home.ask(&["compare", "before0.json", "after0.json"]);
-    assert!(two.well().stdout.contains("differs between these two boots"), "{two:?}");
+    home.ask(&["compare", "--before", &before, "--after", "after0.json,after1.json,after1.json"])
+        .well()
+        .shows("1 of 1 unclear");
+    home.ask(&["compare", "before0.json", "after0.json"]).well().shows("differs between these two boots");
     home.ask(&["compare", "--before", &before]).refused(2, "--after");
 }
 
@@ -229,9 +226,10 @@ fn nothing_is_compared_by_accident() {
     let mut other: RunResult = oscost_results::load(&now).unwrap();
     other.figures.iter_mut().for_each(|figure| figure.id += "/other");
     oscost_results::save_as(&path("other.json"), &other).unwrap();
-    let done = home.ask(&["compare", "now.json", "other.json"]);
-    assert!(done.stdout.contains("measured") && done.stdout.contains("not there"), "{done:?}");
-    done.refused(2, "no figure was measured in both");
+    home.ask(&["compare", "now.json", "other.json"])
+        .shows("measured")
+        .shows("not there")
+        .refused(2, "no figure was measured in both");
     // One of two others has it: a table is made, and a gate does not pass.
     home.ask(&["compare", "now.json", "now.json", "other.json"]).well();
     home.ask(&["compare", "now.json", "now.json", "other.json", "--fail-on", "slower"])
@@ -269,7 +267,7 @@ fn sides_are_measured_in_turn() {
     let live = ["compare", "--live", PROGRAM, PROGRAM, "--rounds", "6", "--fail-on", "slower,unclear", ID];
     let done = home.measure(&live);
     // The same program on both sides: a clock's step is the same to a thousandth.
-    assert!(done.well().stdout.contains("1 within 5 %, 0 slower, 0 faster, 0 unclear"), "{done:?}");
+    done.well().shows("1 within 5 %, 0 slower, 0 faster, 0 unclear");
     assert!(!home.runs().exists() || home.stored().is_empty(), "its launches are no runs");
 }
 
@@ -301,14 +299,16 @@ fn hints_name_what_the_command_has() {
     let run = home.ask(&["run", ID]);
     run.refused(5, "wait for it, or add --force");
     for arguments in [&["compare", "--live", PROGRAM, PROGRAM, ID][..], &["doctor", "--verify"]] {
-        let done = home.ask(arguments);
-        done.refused(5, "another run is measuring on this machine");
-        assert!(done.stderr.contains("wait for it") && !done.stderr.contains("--force"), "{done:?}");
+        home.ask(arguments)
+            .refused(5, "another run is measuring on this machine")
+            .says("wait for it")
+            .omits("--force");
     }
     // git takes 5 for a bad commit.
-    let done = home.ask(&["compare", "--bisect", "now.json", ID]);
-    done.refused(255, "another run is measuring on this machine");
-    assert!(done.stderr.contains("wait for it") && !done.stderr.contains("--force"), "{done:?}");
+    home.ask(&["compare", "--bisect", "now.json", ID])
+        .refused(255, "another run is measuring on this machine")
+        .says("wait for it")
+        .omits("--force");
     let printed = |side: &str| home.ask(&["compare", "--live", side, side, ID]);
     drop(lock);
     let done = printed("echo hello; true");
@@ -361,7 +361,7 @@ fn no_side_is_left_running() {
         }
         if skipped {
             let _ = live.kill();
-            crate::support::skip("no_side_is_left_running", "refused namespaces: none can be had here");
+            crate::support::skip("refused namespaces: none can be had here");
             continue;
         }
         let to = format!("{group}{}", live.id());

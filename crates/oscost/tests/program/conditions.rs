@@ -9,8 +9,7 @@ use crate::support::{Done, Home, PROGRAM, is_root, measured, one_at_a_time, skip
 
 /// A short run by this command, with what it left.
 fn run(home: &Home, mut command: Command) -> RunResult {
-    let done = Done::from(command.output().expect("the program starts"));
-    done.well();
+    Done::from(command.output().expect("the program starts")).well();
     oscost_results::load(&home.path().join("out.json")).expect("a result")
 }
 
@@ -33,7 +32,7 @@ fn a_run_says_how_it_was_made() {
     let library = home.path().join("libfast.so");
     let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
     if !built.is_ok_and(|status| status.success()) {
-        return skip("a_run_says_how_it_was_made: interposed libraries", "no C compiler");
+        return skip("no C compiler");
     }
     let mut command = home.other("nice");
     command.args(["-n", "3", PROGRAM]).args(RUN).args(["--cpu", "0", "--idle-cpu", "poll"]);
@@ -52,24 +51,22 @@ fn a_run_says_how_it_was_made() {
 fn a_cpu_that_could_not_be_kept_awake_is_not_said_to_be() {
     const ID: &str = "context_switch/pipe/cross_cpu";
     if oscost_sys::affinity::allowed().expect("CPUs").len() < 2 {
-        return skip("a_cpu_that_could_not_be_kept_awake", "one CPU");
+        return skip("one CPU");
     }
     let home = Home::new();
     let filter = refusing(&[("sched_setscheduler", EPERM)]);
-    let done = measured(|| {
-        let mut command = home.other(if is_root() { "setpriv" } else { "perl" });
-        if is_root() {
-            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", "perl"]);
-        }
-        command.args(["-e", &filter, PROGRAM, "run", "--quick", "--force", "--json", "-", ID]);
-        command
-    });
+    let mut command = home.other(if is_root() { "setpriv" } else { "perl" });
+    if is_root() {
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", "perl"]);
+    }
+    command.args(["-e", &filter, PROGRAM, "run", "--quick", "--force", "--json", "-", ID]);
+    let done = measured(&mut command);
     if done.stderr.contains("no filter") {
-        return skip("a_cpu_that_could_not_be_kept_awake", "no filter may be set");
+        return skip("no filter may be set");
     }
     let result = oscost_results::from_bytes(done.stdout.as_bytes()).expect("a result");
     if done.stderr.contains("/dev/cpu_dma_latency is held") {
-        return skip("a_cpu_that_could_not_be_kept_awake", "anybody may ask for low latency here");
+        return skip("anybody may ask for low latency here");
     }
     let user = if is_root() { 65534 } else { oscost_sys::identity::effective_uid() };
     assert_eq!(result.conditions.uid, Some(user));

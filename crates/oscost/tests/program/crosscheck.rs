@@ -22,9 +22,10 @@ fn peers(home: &Home, programs: &[(&str, &str)]) -> String {
 fn what_is_not_here_is_said_with_how_to_get_it() {
     let home = Home::new();
     let folder = peers(&home, &[]);
-    let done = home.ask(&["crosscheck", "--format", "json", "--with", &format!("lmbench={folder}")]);
-    assert!(done.well().stdout.contains("not here: lat_ctx"), "{done:?}");
-    assert!(done.stdout.contains("--with lmbench=DIR"), "{done:?}");
+    home.ask(&["crosscheck", "--format", "json", "--with", &format!("lmbench={folder}")])
+        .well()
+        .shows("not here: lat_ctx")
+        .shows("--with lmbench=DIR");
     home.ask(&["crosscheck", "--with", "sysbench"])
         .refused(2, "known are perf, rt-tests, stress-ng, lmbench");
     home.ask(&["crosscheck", "--with", "lmbench=/no/such/folder"]).refused(2, "is no folder");
@@ -47,17 +48,14 @@ fn no_program_of_the_current_folder_is_run_by_its_name() {
     }
     std::fs::write(home.path().join("bzImage"), packed_kernel()).expect("a file");
     let with_path = |arguments: &[&str], path: &str| {
-        let done = measured(|| {
-            let mut command = home.command(arguments);
-            command.env("PATH", path);
-            command
-        });
+        let done = measured(home.command(arguments).env("PATH", path));
         assert!(!home.path().join("was_run").exists(), "{arguments:?}: {done:?}");
         done
     };
     let here = ":.:./bin:bin";
-    let done = with_path(&["crosscheck", "perf/bench_syscall_basic", "--with", "perf"], here);
-    assert!(done.well().stdout.contains("not here: perf"), "{done:?}");
+    with_path(&["crosscheck", "perf/bench_syscall_basic", "--with", "perf"], here)
+        .well()
+        .shows("not here: perf");
     with_path(&["count", "syscall/getppid", "--kernel", "bzImage"], here)
         .refused(2, if cfg!(target_arch = "x86_64") { "is not installed" } else { "--guest-program" });
     let also_there = ":.:./bin:bin:/usr/local/bin:/usr/bin:/bin";
@@ -150,8 +148,9 @@ fn a_peer_that_never_tells_its_version_is_not_waited_for() {
         format!("case $1 in --version) sleep {mark} & exec sleep {mark};; *) echo '  0.1 usecs/op';; esac");
     let folder = peers(&home, &[("perf", &text)]);
     let with = format!("perf={folder}");
-    let done = home.measure(&["crosscheck", "perf/bench_syscall_basic", "--quick", "--with", &with]);
-    assert!(done.well().stdout.contains("perf/bench_syscall_basic"), "{done:?}");
+    home.measure(&["crosscheck", "perf/bench_syscall_basic", "--quick", "--with", &with])
+        .well()
+        .shows("perf/bench_syscall_basic");
     let stays = processes(|line| line.contains(&mark.to_string())) > 0;
     assert!(!stays, "what it was asked for its version with is still there");
 }

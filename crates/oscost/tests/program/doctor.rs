@@ -46,7 +46,7 @@ fn what_a_filter_refuses_only_the_engine_of_the_container_gives_back() {
         let filter = refusing(&[(call, EPERM), ("perf_event_open", EPERM), ("sched_setscheduler", EPERM)]);
         let done = finished(&mut below(&home, &filter, &["doctor", "--json"]));
         let Some((says, remedy)) = of_check(&done, "privileges") else {
-            return skip("what_a_filter_refuses", "no filter may be set");
+            return skip("no filter may be set");
         };
         assert!(says.contains(&format!("{call} failed")), "{says}");
         assert!(remedy.contains("--security-opt seccomp=unconfined"), "{remedy}");
@@ -69,10 +69,10 @@ fn in_a_container_no_ulimit_gives_real_time() {
     let mut command = home.other("prlimit");
     command.args(["--rtprio=0", "setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", "perl", "-e"]);
     command.arg(refusing(&[("perf_event_open", EPERM)])).args([crate::support::PROGRAM, "doctor", "--json"]);
-    let Ok(output) = command.output() else { return skip("in_a_container", "no prlimit") };
+    let Ok(output) = command.output() else { return skip("no prlimit") };
     let done = Done::from(output);
     if done.code != Some(0) {
-        return skip("in_a_container_no_ulimit_gives_real_time", done.stderr.trim());
+        return skip(done.stderr.trim());
     }
     let (says, remedy) = of_check(&done, "real_time").expect("below the filter");
     assert!(says.contains("no CAP_SYS_NICE"), "{says}");
@@ -99,7 +99,7 @@ fn a_traced_machine_is_unfit() {
     if !std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join("strace").exists()))
     {
-        return skip("a_traced_machine_is_unfit", "strace is not installed");
+        return skip("strace is not installed");
     }
     let mut command = home.other("strace");
     command.args(["-o", "/dev/null", crate::support::PROGRAM, "doctor", "--check"]);
@@ -114,11 +114,8 @@ fn the_instrument_is_right_here_whoever_asks() {
     let own = home.measure(&["doctor", "--verify", "--json"]);
     let other = is_root().then(|| {
         // Somebody who owns nothing and may do nothing.
-        measured(|| {
-            let mut command = home.command(&["doctor", "--verify", "--json"]);
-            command.uid(65_534).gid(65_534).current_dir("/");
-            command
-        })
+        let mut command = home.command(&["doctor", "--verify", "--json"]);
+        measured(command.uid(65_534).gid(65_534).current_dir("/"))
     });
     for done in [Some(own), other].into_iter().flatten() {
         let states = states(&done.stdout);

@@ -91,60 +91,38 @@ fn a_relative_state_directory_is_ignored_and_that_is_said() {
 #[test]
 fn what_was_measured_is_stored_even_where_it_cannot_be_shown() {
     let home = Home::new();
-    let done = measured(|| {
-        let mut command = home.command(&SHORT);
-        command.stdout(OpenOptions::new().write(true).open("/dev/full").unwrap());
-        command
-    });
-    done.refused(4, "standard output");
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    measured(home.command(&SHORT).stdout(full)).refused(4, "standard output");
     assert_eq!(home.stored().len(), 1);
-    let done = measured(|| {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        let mut command = home.command(&SHORT);
-        command.stdout(writer);
-        command
-    });
-    assert_eq!(done.code, Some(0), "a reader that closes the pipe is no error: {done:?}");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    // A reader that closes the pipe is no error.
+    measured(home.command(&SHORT).stdout(writer)).well();
     assert_eq!(home.stored().len(), 2);
 }
 
 #[test]
 fn a_full_disk_is_code_4_and_leaves_old_files_as_they_are() {
     if !is_root() {
-        return skip(
-            "a_full_disk_is_code_4_and_leaves_old_files_as_they_are",
-            "a small file system needs root",
-        );
+        return skip("a small file system needs root");
     }
     let home = Home::new();
     let _lock = one_at_a_time();
     let arguments = short(&["-q", "--force", "--json", "full/r.json"]);
     let done = on_a_full_disk(Who::Own, &home, "printf old >r.json", &arguments, "cat full/r.json");
-    done.refused(4, "full/r.json");
-    assert!(done.stderr.contains("No space left"), "{done:?}");
+    done.refused(4, "full/r.json").says("No space left");
     assert_eq!(done.stdout, "old0\n", "the old file, and nothing beside it: {done:?}");
 }
 
 #[test]
 fn a_state_directory_that_cannot_be_used_is_said_before_and_after() {
     let home = Home::new();
-    let done = measured(|| {
-        let mut command = home.command(&SHORT);
-        command.env("XDG_STATE_HOME", "/dev/null/state");
-        command
-    });
-    done.refused(4, "warning: the result will not be kept");
-    assert!(
-        done.stderr.contains("the result was not stored") && done.stdout.contains("empty_loop"),
-        "{done:?}"
-    );
-    let done = measured(|| {
-        let mut command = home.command(&SHORT);
-        command.env_remove("XDG_STATE_HOME").env_remove("HOME");
-        command
-    });
-    done.refused(4, "neither XDG_STATE_HOME nor HOME");
+    let done = measured(home.command(&SHORT).env("XDG_STATE_HOME", "/dev/null/state"));
+    done.refused(4, "warning: the result will not be kept")
+        .says("the result was not stored")
+        .shows("empty_loop");
+    measured(home.command(&SHORT).env_remove("XDG_STATE_HOME").env_remove("HOME"))
+        .refused(4, "neither XDG_STATE_HOME nor HOME");
 }
 
 #[test]
@@ -188,7 +166,7 @@ fn json_and_samples_hold_what_the_table_shows() {
         ("openmetrics", "# EOF\n"),
     ] {
         let shown = home.ask(&["report", "@all", "--format", format]);
-        assert!(shown.well().stdout.contains(words) && shown.stdout.contains("empty"), "{shown:?}");
+        shown.well().shows(words).shows("empty");
         let written = home.ask(&["report", "@all", "--format", format, "-o", "out"]);
         assert_eq!(written.well().stdout, "");
         assert_eq!(fs::read_to_string(home.path().join("out")).unwrap(), shown.stdout);

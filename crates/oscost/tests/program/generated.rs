@@ -86,7 +86,7 @@ fn bash_completes() {
 #[test]
 fn fish_completes() {
     if !is_here("fish") {
-        return skip("completion in fish", "fish is not installed");
+        return skip("fish is not installed");
     }
     let home = with_runs();
     let (script, folder) = (script(&home, "fish"), Path::new(PROGRAM).parent().expect("a folder"));
@@ -104,7 +104,7 @@ fn fish_completes() {
 #[test]
 fn zsh_completes() {
     if !is_here("zsh") {
-        return skip("completion in zsh", "zsh is not installed");
+        return skip("zsh is not installed");
     }
     let home = with_runs();
     let (script, folder) = (script(&home, "zsh"), Path::new(PROGRAM).parent().expect("a folder"));
@@ -155,7 +155,7 @@ fn a_page_for_each_command_without_a_warning() {
         if !is_here(formatter) && formatter == "groff"
             || !Path::new("/usr/bin/mandoc").exists() && formatter == "mandoc"
         {
-            skip(&format!("man pages by {formatter}"), "it is not installed");
+            skip(&format!("{formatter} is not installed"));
             continue;
         }
         for name in &names {

@@ -19,8 +19,7 @@ fn column<'a>(
 fn real_time_messages_are_reproduced() {
     let home = Home::new();
     let options = ["--set", "clients=1,2", "--set", "ticks=30", "--set", "discard=5", "--set", "raw_dir=raw"];
-    let done = home.measure(&[&["reproduce", "grame", "--quick"][..], &options].concat());
-    done.well();
+    home.measure(&[&["reproduce", "grame", "--quick"][..], &options].concat()).well();
     let result = home.stored().pop().expect("the run is stored as any other");
     let sessions: Vec<_> =
         result.figures.iter().filter(|figure| figure.id.starts_with("grame/literal/clients_")).collect();
@@ -87,8 +86,7 @@ fn real_time_messages_are_reproduced() {
         }
     }
     // What was stored can be told again, pictures included.
-    let again = home.ask(&["report", "@-1"]);
-    assert!(again.well().stdout.contains("Document 002"), "{again:?}");
+    home.ask(&["report", "@-1"]).well().shows("Document 002");
     let left: Vec<_> = std::fs::read_dir("/dev/shm")
         .into_iter()
         .flatten()

@@ -54,10 +54,11 @@ fn cpus_are_used_in_the_order_given() {
     let home = Home::new();
     let allowed = oscost_sys::affinity::allowed().unwrap();
     let [first, .., last] = allowed[..] else {
-        return crate::support::skip("cpus_are_used_in_the_order_given", "one CPU");
+        return crate::support::skip("one CPU");
     };
-    let done = home.ask(&["run", "--dry-run", "--cpu", &format!("{last},{first},{last}")]);
-    assert!(done.well().stdout.contains(&format!("preference: {last}, {first}\n")), "{done:?}");
+    home.ask(&["run", "--dry-run", "--cpu", &format!("{last},{first},{last}")])
+        .well()
+        .shows(&format!("preference: {last}, {first}\n"));
 }
 
 #[test]
@@ -120,8 +121,7 @@ fn asking_for_help_version_and_list_is_answered_on_standard_output() {
     assert_eq!(lines[0], format!("oscost {}", env!("CARGO_PKG_VERSION")));
     assert!(home.ask(&["--help"]).well().stdout.contains("Usage: oscost"));
     let start = home.ask(&[]);
-    assert!(start.well().stdout.contains("oscost run --quick"), "{start:?}");
-    assert!(start.stdout.contains("Stored here: nothing yet."), "{start:?}");
+    start.well().shows("oscost run --quick").shows("Stored here: nothing yet.");
     assert!(start.stdout.lines().all(|line| line.len() <= 100), "{start:?}");
     assert!(!home.path().join("state").exists(), "asking leaves nothing behind");
 }
@@ -160,14 +160,12 @@ fn words_are_found_and_what_they_found_is_said() {
         (&["run", "--dry-run"], "context-switch", "for document 004, type '004'"),
         (&["explain"], "getpid", "'getpid' finds 2 figures"),
     ] {
-        let done = home.ask(&[command, &[word]].concat());
-        assert!(done.well().stderr.contains(said), "{done:?}");
+        home.ask(&[command, &[word]].concat()).well().says(said);
     }
     home.ask(&["run", "lat_http"]).refused(2, "a measurement of lmbench");
     home.ask(&["list", "lat_http"]).refused(2, "a measurement of lmbench");
     home.ask(&["run", "transfer"]).refused(2, "nothing is called");
-    let thorough = home.ask(&["run", "spin", "--dry-run"]);
-    assert!(thorough.well().stdout.contains("lock/spin"), "{thorough:?}");
+    home.ask(&["run", "spin", "--dry-run"]).well().shows("lock/spin");
 }
 
 #[test]
@@ -204,8 +202,9 @@ fn a_plan_that_takes_longer_than_its_deadline_says_so() {
 #[test]
 fn explaining_measures_nothing_and_leaves_nothing() {
     let home = Home::new();
-    let done = home.ask(&["explain", "semaphore/system_v"]);
-    assert!(done.well().stdout.contains("nothing is stored yet: oscost run semaphore/system_v"), "{done:?}");
+    home.ask(&["explain", "semaphore/system_v"])
+        .well()
+        .shows("nothing is stored yet: oscost run semaphore/system_v");
     home.ask(&["explain", "flor"]).refused(2, "did you mean floor");
     assert!(home.ask(&["explain", "reproduce"]).well().stdout.contains("oscost reproduce --help"));
     // A check of doctor, though figures show its price.
@@ -222,7 +221,7 @@ fn traits_choose_among_locks_and_transports() {
         done.well().stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(names.contains(&"realtime_ipc/fifo") && !names.contains(&"realtime_ipc/pipe"), "{names:?}");
     let fair = home.ask(&["list", "--trait", "fair"]);
-    assert!(fair.well().stdout.contains("semaphore/system_v") && !fair.stdout.contains("posix"), "{fair:?}");
+    fair.well().shows("semaphore/system_v").hides("posix");
     home.ask(&["list", "--trait", "cheap"]).refused(2, "works_across_users");
     home.ask(&["list", "syscall", "--trait", "fair"]).refused(2, "has these traits");
 }

@@ -86,7 +86,7 @@ fn a_server_that_is_killed_at_any_call_of_its_start_leaves_nothing() {
     let home = Home::new();
     let calls = calls_of_the_start(&home, &[]);
     if calls.is_empty() {
-        return skip("a_server_that_is_killed_at_any_call", "no strace, or no user namespace");
+        return skip("no strace, or no user namespace");
     }
     let mut killed = 0;
     for (call, when) in &calls {
@@ -110,7 +110,7 @@ fn a_server_without_a_keeper_that_fails_or_is_told_to_end_leaves_nothing() {
     let home = Home::new();
     let calls = calls_of_the_start(&home, &NO_KEEPER);
     if calls.is_empty() {
-        return skip("a_server_without_a_keeper", "no strace, or no user namespace");
+        return skip("no strace, or no user namespace");
     }
     // Its folder cannot be listed either.
     let how = ["pipe2:error=EMFILE", "getdents64:error=EACCES", "listen:signal=TERM"]

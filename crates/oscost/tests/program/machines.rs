@@ -9,10 +9,7 @@ use crate::support::{Home, PROGRAM, finished, is_root, measured, skip};
 #[test]
 fn more_privilege_than_the_callers_is_refused() {
     if !is_root() {
-        return skip(
-            "more_privilege_than_the_callers_is_refused",
-            "a set-user-ID file of another user needs root",
-        );
+        return skip("a set-user-ID file of another user needs root");
     }
     let home = Home::new();
     let program = home.path().join("oscost");
@@ -21,10 +18,7 @@ fn more_privilege_than_the_callers_is_refused() {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
     let status = finished(home.other("findmnt").args(["-no", "OPTIONS", "-T"]).arg(&program));
     if status.stdout.contains("nosuid") {
-        return skip(
-            "more_privilege_than_the_callers_is_refused",
-            "the temporary directory is mounted nosuid",
-        );
+        return skip("the temporary directory is mounted nosuid");
     }
     for arguments in [&["--version"][..], &["run"], &["__worker", "1", "3", "-"]] {
         finished(home.other(program.to_str().unwrap()).args(arguments)).refused(5, "more privilege");
@@ -39,9 +33,8 @@ const READ: &str = "/proc/stat /proc/cpuinfo /proc/meminfo /proc/locks /proc/loa
 #[test]
 #[ignore = "longer: it withholds"]
 fn files_of_proc_that_never_end_stop_nothing() {
-    let test = "files_of_proc_that_never_end_stop_nothing";
     if !is_root() {
-        return skip(test, "mounting over files of /proc needs root");
+        return skip("mounting over files of /proc needs root");
     }
     let home = Home::new();
     home.measure(&["run", "--one-launch", "-q", "instrument/empty_loop"]).well();
@@ -60,7 +53,7 @@ fn files_of_proc_that_never_end_stop_nothing() {
             command.env("SUDO_UID", "1000").env("SUDO_GID", "1000");
             let done = finished(command.args(["-m", "sh", "-c", &prepare, PROGRAM]).args(arguments));
             if done.code == Some(99) {
-                return skip(test, "nothing can be mounted over files of /proc here");
+                return skip("nothing can be mounted over files of /proc here");
             }
             assert!(matches!(done.code, Some(0 | 3)), "{what}: {arguments:?}: {done:?}");
         }
@@ -93,20 +86,14 @@ fn no_limit_ends_the_program_without_a_sentence() {
     let home = Home::new();
     std::os::unix::fs::chown(home.path(), is_root().then_some(65534), None).expect("chown");
     let with = |limit: &str, arguments: &[&str]| {
-        measured(|| {
-            let mut command = home.other(if is_root() { "setpriv" } else { "prlimit" });
-            if is_root() {
-                command.args(["--reuid=65534", "--clear-groups", "prlimit"]);
-            }
-            command.args([limit, "--", PROGRAM]).args(arguments);
-            command
-        })
+        let mut command = home.other(if is_root() { "setpriv" } else { "prlimit" });
+        if is_root() {
+            command.args(["--reuid=65534", "--clear-groups", "prlimit"]);
+        }
+        measured(command.args([limit, "--", PROGRAM]).args(arguments))
     };
     if with("--nofile=1024", &["--version"]).code != Some(0) {
-        return skip(
-            "no_limit_ends_the_program_without_a_sentence",
-            "no prlimit, or nobody else reaches the program",
-        );
+        return skip("no prlimit, or nobody else reaches the program");
     }
     for (limit, codes, words) in [
         ("--stack=65536", &[5][..], "ulimit -s"),

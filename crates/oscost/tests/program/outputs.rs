@@ -29,9 +29,9 @@ pub enum Who {
 }
 
 /// Everybody who can be had here, each with a home.
-fn everybody(test: &str) -> Vec<(Who, Home)> {
+fn everybody() -> Vec<(Who, Home)> {
     if !is_root() {
-        skip(test, "sudo and another user: only root can become one");
+        skip("sudo and another user: only root can become one");
         return vec![(Who::Own, Home::new())];
     }
     let homes = [Who::Own, Who::Sudo, Who::User].map(|who| (who, Home::new()));
@@ -75,7 +75,7 @@ impl Who {
     }
 
     fn measure(self, home: &Home, arguments: &[&str]) -> Done {
-        measured(|| self.command(home, arguments))
+        measured(&mut self.command(home, arguments))
     }
 
     /// Makes what the user of the home made.
@@ -100,8 +100,7 @@ fn fifo(who: Who, path: &Path) {
 #[test]
 #[ignore = "longer: it waits"]
 fn a_result_that_is_not_stored_is_said_even_quietly() {
-    let test = "a_result_that_is_not_stored_is_said_even_quietly";
-    for (who, home) in everybody(test) {
+    for (who, home) in everybody() {
         let folder = home.path().join("state/oscost");
         fs::create_dir_all(&folder).unwrap();
         who.owns(&home.path().join("state"));
@@ -134,11 +133,7 @@ fn a_result_that_is_not_stored_is_said_even_quietly() {
             refused("another user's", "belongs to user 4711");
         }
         // Who says so wants nothing to be kept.
-        let done = measured(|| {
-            let mut command = who.command(&home, &ONE);
-            command.env("XDG_STATE_HOME", "/dev/null");
-            command
-        });
+        let done = measured(who.command(&home, &ONE).env("XDG_STATE_HOME", "/dev/null"));
         assert_eq!(done.well().stderr, "", "{who:?}");
     }
 }
@@ -163,9 +158,9 @@ pub fn on_a_full_disk(who: Who, home: &Home, old: &str, arguments: &[&str], look
 #[ignore = "longer: it waits"]
 fn a_full_disk_costs_no_old_sample() {
     if !is_root() {
-        return skip("a_full_disk_costs_no_old_sample", "a small file system needs root");
+        return skip("a small file system needs root");
     }
-    for (who, home) in everybody("a_full_disk_costs_no_old_sample") {
+    for (who, home) in everybody() {
         let _lock = one_at_a_time();
         let raw = [&ONE[..], &["--force", "--raw", "full/r.csv"]].concat();
         let done = on_a_full_disk(who, &home, "printf old >r.csv; chmod 666 r.csv", &raw, "cat full/r.csv");
@@ -182,7 +177,7 @@ fn a_full_disk_costs_no_old_sample() {
 
 #[test]
 fn what_is_written_belongs_to_who_wanted_it() {
-    for (who, home) in everybody("what_is_written_belongs_to_who_wanted_it") {
+    for (who, home) in everybody() {
         let all = ["--set", "raw_dir=a/dir", "--raw", "raw.csv", "--json", "r.json"];
         who.measure(&home, &[&SESSION[..], &all].concat()).well();
         let tasks = "a/dir/pipe/same_cpu/1-tasks";
@@ -228,13 +223,12 @@ fn a_file_of_another_that_cannot_be_replaced_is_told_before_anything_is_measured
 #[test]
 #[ignore = "longer: it waits"]
 fn no_link_of_another_leads_an_output_away() {
-    let test = "no_link_of_another_leads_an_output_away";
     if !is_root() {
-        return skip(test, "only root can make links of others");
+        return skip("only root can make links of others");
     }
     let victims = tempfile::tempdir().unwrap();
     let victim = victims.path().join("victim");
-    for (who, home) in everybody(test) {
+    for (who, home) in everybody() {
         let tasks = home.path().join("dir/pipe/same_cpu/1-tasks");
         fs::create_dir_all(&tasks).unwrap();
         for folder in tasks.ancestors().take_while(|folder| *folder != home.path()) {
@@ -255,8 +249,8 @@ fn no_link_of_another_leads_an_output_away() {
         ];
         for arguments in tried {
             fs::write(&victim, "old").unwrap();
-            let done = who.measure(&home, &arguments);
-            done.refused(4, &format!("the symbolic link of user {other} is not followed"));
+            who.measure(&home, &arguments)
+                .refused(4, &format!("the symbolic link of user {other} is not followed"));
             assert_eq!(fs::read_to_string(&victim).unwrap(), "old", "{who:?}: {arguments:?}");
         }
         who.measure(&home, &ONE).well();
@@ -268,7 +262,7 @@ fn no_link_of_another_leads_an_output_away() {
 #[test]
 #[ignore = "longer: it waits"]
 fn pipes_whose_other_side_does_nothing_are_given_up() {
-    for (who, home) in everybody("pipes_whose_other_side_does_nothing_are_given_up") {
+    for (who, home) in everybody() {
         fifo(who, &home.path().join("pipe"));
         who.measure(&home, &ONE).well();
         let begun = Instant::now();
@@ -307,7 +301,7 @@ fn unread(home: &Home, who: Who, more: &[&str]) -> Command {
 #[test]
 #[ignore = "longer: it waits"]
 fn the_first_signal_ends_a_program_that_nobody_reads() {
-    for (who, home) in everybody("the_first_signal_ends_a_program_that_nobody_reads") {
+    for (who, home) in everybody() {
         let _lock = one_at_a_time();
         // While it measures: the result is saved, and then shown to nobody.
         let files = |name: &'static str| ["--raw", name, "-o", "list.txt"];
@@ -402,7 +396,7 @@ fn a_pipe_of_the_shell_takes_and_gives_results() {
     stdin.write_all(second).unwrap();
     drop(stdin);
     let done: Done = child.wait_with_output().unwrap().into();
-    assert!(done.well().stdout.contains("instrument/empty_loop"), "{done:?}");
+    done.well().shows("instrument/empty_loop");
     let written = home.ask(&["report", "@-1", "--format", "csv", "-o", "/dev/stdout"]);
     // Only the name of the file differs, which the last cell but one is.
     let nameless = |text: &str| text.replace(",/dev/stdin,", ",,");
@@ -414,14 +408,10 @@ fn a_pipe_of_the_shell_takes_and_gives_results() {
 fn the_line_of_a_run_fits_its_terminal_and_goes() {
     let home = Home::new();
     if home.other("script").arg("--version").output().is_err() {
-        return skip("the_line_of_a_run_fits_its_terminal_and_goes", "no script(1)");
+        return skip("no script(1)");
     }
     let script = format!("stty cols 30; exec '{PROGRAM}' run --one-launch syscall/getppid");
-    let done = measured(|| {
-        let mut command = home.other("script");
-        command.args(["-qec", &script, "/dev/null"]);
-        command
-    });
+    let done = measured(home.other("script").args(["-qec", &script, "/dev/null"]));
     let lines: Vec<&str> = done.stdout.split("\r\x1b[K").skip(1).collect();
     let shown: Vec<&&str> = lines.iter().filter(|line| line.starts_with("measuring")).collect();
     assert_eq!(shown.iter().map(|line| line.len()).max(), Some(29), "{done:?}");

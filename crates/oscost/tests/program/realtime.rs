@@ -19,10 +19,7 @@ fn required(home: &Home, outer: &[&str]) -> Done {
 #[test]
 fn the_four_causes_of_a_refusal_are_told_apart() {
     if !is_root() || oscost_sys::scheduling::probe_real_time().is_err() {
-        return skip(
-            "the_four_causes_of_a_refusal",
-            "only who has the priority can be refused it for each cause",
-        );
+        return skip("only who has the priority can be refused it for each cause");
     }
     let home = Home::new();
     // 1 and 2: neither capability nor limit; a limit that is too low.
@@ -32,7 +29,7 @@ fn the_four_causes_of_a_refusal_are_told_apart() {
     {
         let done = required(&home, &[&["prlimit", limit][..], &without].concat());
         if done.stderr.contains("setpriv: ") || done.stderr.contains("prlimit: ") {
-            skip("the_four_causes_of_a_refusal", done.stderr.trim());
+            skip(done.stderr.trim());
             continue;
         }
         done.refused(5, words);
@@ -48,11 +45,11 @@ fn the_four_causes_of_a_refusal_are_told_apart() {
         within(5, || std::fs::remove_dir(&cgroup).is_ok());
         done.refused(5, "cpu.rt_runtime_us");
     } else {
-        skip("the_four_causes_of_a_refusal", "no cgroup with a real-time runtime");
+        skip("no cgroup with a real-time runtime");
     }
     // 4: a filter for the call, and one for its real-time policy alone. seccomp(2); numbers of x86-64.
     if !cfg!(target_arch = "x86_64") {
-        return skip("the_four_causes_of_a_refusal", "the filters are written for x86-64");
+        return skip("the filters are written for x86-64");
     }
     let all = "pack('SCCL',0x20,0,0,0).pack('SCCL',0x15,0,1,144).pack('SCCL',6,0,0,0x50001).pack('SCCL',6,0,0,0x7fff0000)";
     let real_time = "pack('SCCL',0x20,0,0,0).pack('SCCL',0x15,0,4,144).pack('SCCL',0x20,0,0,24).pack('SCCL',0x54,0,0,3).\
@@ -64,7 +61,7 @@ fn the_four_causes_of_a_refusal_are_told_apart() {
         );
         let done = required(&home, &["perl", "-e", &script]);
         if done.stderr.contains("no filter") {
-            return skip("the_four_causes_of_a_refusal", "no filter may be set");
+            return skip("no filter may be set");
         }
         done.refused(5, "a seccomp filter refuses the call");
     }
@@ -97,13 +94,12 @@ fn a_run_that_the_user_ends_leaves_nobody_in_real_time() {
 #[ignore = "longer: it withholds"]
 fn idle_cpus_that_are_kept_awake_are_said_to_be() {
     if oscost_sys::affinity::allowed().expect("CPUs").len() < 2 {
-        return skip("idle_cpus_that_are_kept_awake", "one CPU");
+        return skip("one CPU");
     }
     let home = Home::new();
     let arguments =
         ["run", "realtime_ipc", "--quick", "--set", "transport=futex_broadcast", "--set", "clients=1"];
-    let done = home.measure(&[&arguments[..], &["--set", "placement=spread", "--idle-cpu", "poll"]].concat());
-    done.well();
+    home.measure(&[&arguments[..], &["--set", "placement=spread", "--idle-cpu", "poll"]].concat()).well();
     let result = home.stored().pop().expect("a result");
     let held =
         Command::new("sh").args(["-c", "exec 3> /dev/cpu_dma_latency"]).status().is_ok_and(|it| it.success());

@@ -174,7 +174,7 @@ fn a_directory_in_which_others_may_rename_is_refused() {
     let sticky = folder("sticky", 0o1777);
     home.ask(&["run", cell, "--dry-run", "--set", &format!("directory={sticky}")]).well();
     if !is_root() {
-        return skip("a_directory_of_another_user_is_refused", "giving one away needs root");
+        return skip("giving one away needs root");
     }
     std::os::unix::fs::chown(&sticky, Some(65534), None).expect("root");
     home.ask(&["run", cell, "--set", &format!("directory={sticky}")]).refused(2, "belongs to user 65534");
@@ -222,20 +222,18 @@ fn switches_are_reproduced() {
 fn every_format_tells_the_same_rows() {
     let home = Home::new();
     let arguments = ["reproduce", "tlpi", "--quick", "--set", "operations=10"];
-    let markdown = home.measure(&[&arguments[..], &["--format", "markdown"]].concat());
-    assert!(markdown.well().stdout.contains("## Document 000"), "{markdown:?}");
-    assert!(
-        markdown.stdout.contains("| machine's figure |") && markdown.stdout.contains("| holds |"),
-        "{markdown:?}"
-    );
+    home.measure(&[&arguments[..], &["--format", "markdown"]].concat())
+        .well()
+        .shows("## Document 000")
+        .shows("| machine's figure |")
+        .shows("| holds |");
     let csv = home.measure(&[&arguments[..], &["--format", "csv", "--json", "rows.json"]].concat());
     let lines = csv.well().stdout.lines().filter(|line| line.starts_with("tlpi,")).count();
     let result = oscost_results::load(&home.path().join("rows.json")).expect("the result was written");
     assert_eq!(lines, result.reproductions.len());
     assert!(csv.stdout.starts_with("document,place,statement,published,"), "{csv:?}");
     // What was stored can be told again.
-    let again = home.ask(&["report", "@-1"]);
-    assert!(again.well().stdout.contains("Document 000, TLPI 53.5"), "{again:?}");
+    home.ask(&["report", "@-1"]).well().shows("Document 000, TLPI 53.5");
 }
 
 #[test]

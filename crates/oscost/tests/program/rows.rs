@@ -158,7 +158,7 @@ fn what_cannot_be_used_is_counted_and_costs_no_other() {
 #[test]
 fn a_full_disk_leaves_the_old_file() {
     if !is_root() {
-        return skip("a_full_disk_leaves_the_old_file", "a small file system needs root");
+        return skip("a small file system needs root");
     }
     let home = Home::new();
     (0..40).for_each(|seed| put(&home, &format!("fleet/{seed}.json"), 1, |it| it.plan.seed = seed));

@@ -63,7 +63,7 @@ fn a_run_that_is_stopped_for_longer_than_its_plan_has_time_loses_nothing() {
     std::thread::sleep(Duration::from_secs(45));
     running.signal("CONT");
     let done = running.end();
-    assert!(!done.well().stdout.contains("partial"), "{done:?}");
+    done.well().hides("partial");
     let stored = &home.stored()[0];
     assert_eq!(stored.figures[0].status, oscost_results::Status::Measured, "{done:?}");
     assert!(stored.warning_codes.contains(&"W013".to_owned()), "{:?}", stored.warnings);
@@ -98,5 +98,5 @@ fn a_reproduction_that_is_ended_early_gives_no_verdict_without_an_interval() {
         let counted = row.quantity.as_deref() == Some("system_calls");
         assert!(!definite || counted, "{:?}: {}", row.statement, row.because);
     }
-    assert!(done.stdout.contains("the run was cut short"), "{done:?}");
+    done.shows("the run was cut short");
 }

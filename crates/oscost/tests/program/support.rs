@@ -37,19 +37,57 @@ impl From<Output> for Done {
     }
 }
 
+#[track_caller]
+fn has(done: &Done, stream: &str, words: &str, wanted: bool) {
+    assert_eq!(stream.contains(words), wanted, "{words:?}: {done:?}");
+}
+
+/// Each fails unless it is so.
 impl Done {
-    /// Fails unless the program ended with `code` and said `words` on standard error.
+    /// The program ended with `code` and said `words` on standard error.
     #[track_caller]
-    pub fn refused(&self, code: i32, words: &str) {
-        assert_eq!(self.code, Some(code), "{self:?}");
-        assert!(self.stderr.contains(words), "{words:?} is not said: {self:?}");
-        assert!(!self.stderr.contains("panicked") && !self.stderr.contains("internal error"), "{self:?}");
+    pub fn refused(&self, code: i32, words: &str) -> &Self {
+        self.omits("panicked").omits("internal error");
+        self.ends(code).says(words)
     }
 
-    /// Fails unless all went well.
+    #[track_caller]
+    pub fn ends(&self, code: i32) -> &Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+
+    /// All went well.
     #[track_caller]
     pub fn well(&self) -> &Self {
-        assert_eq!(self.code, Some(0), "{self:?}");
+        self.ends(0)
+    }
+
+    /// On standard output stands this.
+    #[track_caller]
+    pub fn shows(&self, words: &str) -> &Self {
+        has(self, &self.stdout, words, true);
+        self
+    }
+
+    /// On standard output this does not stand.
+    #[track_caller]
+    pub fn hides(&self, words: &str) -> &Self {
+        has(self, &self.stdout, words, false);
+        self
+    }
+
+    /// On standard error stands this.
+    #[track_caller]
+    pub fn says(&self, words: &str) -> &Self {
+        has(self, &self.stderr, words, true);
+        self
+    }
+
+    /// On standard error this does not stand.
+    #[track_caller]
+    pub fn omits(&self, words: &str) -> &Self {
+        has(self, &self.stderr, words, false);
         self
     }
 }
@@ -114,7 +152,7 @@ impl Home {
 
     /// Measures: one test at a time, and after any other run on this machine.
     pub fn measure(&self, arguments: &[&str]) -> Done {
-        measured(|| self.command(arguments))
+        measured(&mut self.command(arguments))
     }
 
     /// The stored results, the newest last.
@@ -146,11 +184,11 @@ pub fn one_at_a_time() -> File {
 }
 
 /// Repeats a measurement until no other work disturbs it.
-pub fn measured(command: impl Fn() -> Command) -> Done {
+pub fn measured(command: &mut Command) -> Done {
     let _lock = one_at_a_time();
     let patience = Instant::now() + Duration::from_secs(300);
     loop {
-        let done = finished(&mut command());
+        let done = finished(command);
         // On a terminal there is one stream.
         let is_said = |stream: &str| stream.contains("another run is measuring");
         if done.code != Some(5)
@@ -255,7 +293,7 @@ pub fn is_root() -> bool {
     oscost_sys::identity::effective_uid() == 0
 }
 
-/// Prints why a test proves nothing here.
-pub fn skip(test: &str, why: &str) {
-    println!("SKIP {test}: {why}");
+/// Prints why the test that calls it proves nothing here.
+pub fn skip(why: &str) {
+    println!("SKIP {}: {why}", std::thread::current().name().unwrap_or("a test"));
 }

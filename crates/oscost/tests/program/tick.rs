@@ -86,7 +86,7 @@ fn both_print_what_the_document_prints() {
     let server = server.end();
     server.well();
     for words in ["server is running", &format!("closed; sent {sent}, dropped {dropped}"), "done"] {
-        assert!(server.stderr.contains(words), "{words}: {server:?}");
+        server.says(words);
     }
     assert!(!meeting.folder().exists(), "what the server made is gone");
 }
@@ -160,7 +160,7 @@ fn the_same_client_twice_is_refused_and_the_first_goes_on() {
         .refused(5, "another client has this name already: twin (process");
     assert_eq!(first.end().well().stdout.lines().count(), 300);
     let server = server.end();
-    assert!(server.well().stderr.contains("asked for the name 'twin', and is refused"), "{server:?}");
+    server.well().says("asked for the name 'twin', and is refused");
     let meeting = Meeting::new();
     let mut one = meeting.server();
     finished(&mut meeting.command("server", &[])).refused(5, "a tick server is running in");
@@ -239,7 +239,7 @@ fn strangers_are_heard_by_nobody() {
     drop(silent);
     let server = server.end();
     for words in ["sent an unknown message", "the server speaks version 1, not 2", "no more clients can be"] {
-        assert!(server.well().stderr.contains(words), "{words}: {server:?}");
+        server.well().says(words);
     }
     assert!(!server.stderr.contains("panicked"));
 }
@@ -247,7 +247,7 @@ fn strangers_are_heard_by_nobody() {
 #[test]
 fn another_user_is_not_let_in() {
     if !is_root() {
-        return skip("another_user_is_not_let_in", "only root can be another user");
+        return skip("only root can be another user");
     }
     let meeting = Meeting::new();
     let mut server = meeting.server();
@@ -267,7 +267,7 @@ fn another_user_is_not_let_in() {
             assert_eq!(answer, "refuse user 65534 is not user 0, who started the server", "{output:?}");
             assert!(server.hears("is refused: user 65534 is not user 0"));
         }
-        Err(error) => skip("another_user_is_not_let_in", &format!("no perl: {error}")),
+        Err(error) => skip(&format!("no perl: {error}")),
     }
     server.signal("INT");
     assert_eq!(server.end().code, Some(130));
@@ -283,10 +283,9 @@ fn real_time_that_is_refused_is_said_with_its_cause() {
     }
     let done = finished(&mut command);
     if done.stderr.contains("cannot be made") {
-        return skip("real_time_that_is_refused_is_said_with_its_cause", "this user may");
+        return skip("this user may");
     }
-    done.refused(5, "--require-realtime: sched_setscheduler failed");
-    assert!(done.stderr.contains("RLIMIT_RTPRIO"), "{done:?}");
+    done.refused(5, "--require-realtime: sched_setscheduler failed").says("RLIMIT_RTPRIO");
     home.ask(&["tick", "client", "--policy", "other", "--require-realtime"])
         .refused(2, "no real-time scheduling");
 }

@@ -33,17 +33,14 @@ fn a_second_run_is_refused_or_marked() {
 /// Names and keys of what a run makes that others could find. Each is random.
 fn made(home: &Home) -> Option<BTreeSet<String>> {
     let trace = home.path().join("trace");
-    let ran = measured(|| {
-        let mut command = home.other("strace");
-        let only = "trace=semget,msgget,mq_open,openat,openat2,mkdirat,mknodat,bind";
-        command.args(["-f", "-qq", "-s", "256", "-e", only, "-o"]).arg(&trace).args(["--", PROGRAM]);
-        let objects = ["semaphore/system_v", "semaphore/posix_named", "lock/system_v_message"];
-        let queues = ["context_switch/posix_queue/same_cpu", "record_lock/fcntl"];
-        let sockets =
-            ["realtime_ipc/unix_datagram/same_cpu/clients_1", "realtime_ipc/fifo/same_cpu/clients_1"];
-        command.args(["run", "--quiet", "--one-launch"]).args(objects).args(queues).args(sockets);
-        command
-    });
+    let mut command = home.other("strace");
+    let only = "trace=semget,msgget,mq_open,openat,openat2,mkdirat,mknodat,bind";
+    command.args(["-f", "-qq", "-s", "256", "-e", only, "-o"]).arg(&trace).args(["--", PROGRAM]);
+    let objects = ["semaphore/system_v", "semaphore/posix_named", "lock/system_v_message"];
+    let queues = ["context_switch/posix_queue/same_cpu", "record_lock/fcntl"];
+    let sockets = ["realtime_ipc/unix_datagram/same_cpu/clients_1", "realtime_ipc/fifo/same_cpu/clients_1"];
+    let ran =
+        measured(command.args(["run", "--quiet", "--one-launch"]).args(objects).args(queues).args(sockets));
     if !matches!(ran.code, Some(0 | 3)) {
         println!("{ran:?}");
         return None;
@@ -77,10 +74,10 @@ fn made(home: &Home) -> Option<BTreeSet<String>> {
 fn no_two_runs_share_a_name() {
     let home = Home::new();
     if home.other("strace").arg("-V").output().is_err() {
-        return skip("no_two_runs_share_a_name", "strace is not installed");
+        return skip("strace is not installed");
     }
     let (Some(one), Some(other)) = (made(&home), made(&home)) else {
-        return skip("no_two_runs_share_a_name", "nothing can be measured under strace here");
+        return skip("nothing can be measured under strace here");
     };
     let both: Vec<_> = one.intersection(&other).collect();
     assert!(both.is_empty() && !one.is_empty(), "{both:?}");

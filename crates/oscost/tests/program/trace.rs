@@ -41,7 +41,7 @@ fn what_is_called_is_listed_or_what_is_missing_is_told() {
 #[test]
 fn a_killed_trace_leaves_no_instance() {
     let Some(place) = instances() else {
-        return skip("a_killed_trace_leaves_no_instance", "root and tracefs with 'function' are needed");
+        return skip("root and tracefs with 'function' are needed");
     };
     let before = there(&place);
     let mut child = Command::new(env!("CARGO_BIN_EXE_oscost"))
