@@ -13,12 +13,10 @@ pub fn run(amount: Amount) -> Outcome {
 fn alone(amount: Amount) -> Outcome {
     let mut outcome = Outcome::default();
     if !amount.full {
-        outcome.skipped.push("the wall clock is stepped with --full alone: it is the machine's".to_owned());
-        return outcome;
+        return outcome.skip("the wall clock is stepped with --full alone: it is the machine's");
     }
     if !space::is_root() {
-        outcome.skipped.push("only root can step the wall clock".to_owned());
-        return outcome;
+        return outcome.skip("only root can step the wall clock");
     }
     let home = tempfile::tempdir().unwrap();
     let measured = |step: bool, outcome: &mut Outcome| -> Option<oscost_results::RunResult> {
@@ -44,8 +42,7 @@ fn alone(amount: Amount) -> Outcome {
         oscost_results::from_bytes(&done.stdout).ok()
     };
     let (Some(without), Some(with)) = (measured(false, &mut outcome), measured(true, &mut outcome)) else {
-        outcome.fail("no result");
-        return outcome;
+        return outcome.failed("no result");
     };
     for (one, other) in without.figures.iter().zip(&with.figures) {
         let value = |figure: &oscost_results::Figure| {

@@ -35,8 +35,7 @@ fn alone(amount: Amount) -> Outcome {
     let mut outcome = Outcome::default();
     let home = tempfile::tempdir().unwrap();
     let Some(good) = a_result(home.path()) else {
-        outcome.fail("no result to damage");
-        return outcome;
+        return outcome.failed("no result to damage");
     };
     // In this process: starting the program for each would take hours.
     let step = if amount.full { 1 } else { 13 };

@@ -176,8 +176,7 @@ impl Kill {
         let scenario = &SCENARIOS[self.scenario];
         let made = Command::new("sh").args(["-c", scenario.space]).status();
         if !made.is_ok_and(|status| status.success()) {
-            outcome.skipped.push(format!("kills of {}: no such space can be made here", scenario.name));
-            return outcome;
+            return outcome.skip(format!("kills of {}: no such space can be made here", scenario.name));
         }
         if scenario.endless {
             return self.times_within(ENDLESS, outcome);
@@ -187,12 +186,10 @@ impl Kill {
         let begun = Instant::now();
         let undisturbed = program::run_within(&mut self.command(), deadline);
         if scenario.janitor && undisturbed.code() == Some(99) {
-            outcome.skipped.push("kills of janitor: no user namespace in which others can be refused".into());
-            return outcome;
+            return outcome.skip("kills of janitor: no user namespace in which others can be refused");
         }
         if !matches!(undisturbed.code(), Some(0 | 3)) {
-            outcome.fail(format!("{} undisturbed: {}", scenario.name, undisturbed.words()));
-            return outcome;
+            return outcome.failed(format!("{} undisturbed: {}", scenario.name, undisturbed.words()));
         }
         let longest = begun.elapsed().min(program::DEADLINE);
         let isolation = limits::newest(self.user).and_then(|result| result.conditions.isolation);
@@ -317,8 +314,7 @@ impl Kill {
     /// Who and what is there now, and whether the next start works.
     fn look(&self, what: &str, before: &Left, outcome: &mut Outcome) {
         for process in space::quiet() {
-            outcome.count("processes left", 1);
-            outcome.fail(format!("{what}: {process}"));
+            outcome.wrong("processes left", format!("{what}: {process}"));
         }
         let (names, objects): (Vec<_>, Vec<_>) =
             before.since().into_iter().partition(|it| left::is_temporary(it));
@@ -389,8 +385,7 @@ fn ended_with(id: u32) -> Option<(bool, i32)> {
 
 fn complain(what: &str, objects: &[String], outcome: &mut Outcome) {
     for object in objects {
-        outcome.count("objects left", 1);
-        outcome.fail(format!("{what}: {object}"));
+        outcome.wrong("objects left", format!("{what}: {object}"));
     }
 }
 

@@ -126,52 +126,30 @@ int getrlimit(__rlimit_resource_t which, struct rlimit *limit) {
 C
 export LD_PRELOAD=/mnt/limit.so"#;
 
+/// By hand: as few lines a row as it fits in.
+#[rustfmt::skip]
 pub const LACKS: &[Lack] = &[
-    lack(
-        "System V semaphores 0",
-        "echo 0 0 0 0 >/proc/sys/kernel/sem",
-        "run --force --quick semaphore/system_v",
-        &[3],
-        &["kernel.sem"],
-    ),
-    lack(
-        "System V queues 0",
-        "echo 0 >/proc/sys/kernel/msgmni",
-        "run --force --quick lock/system_v_message",
-        &[0, 3],
-        &["ipc limits"],
-    ),
-    lack(
-        "POSIX queues 0",
-        "echo 0 >/proc/sys/fs/mqueue/queues_max; ulimit -q 0",
-        "run --force --quick context_switch/posix_queue/same_cpu",
-        &[0, 3],
-        &["queue"],
-    ),
+    lack("System V semaphores 0", "echo 0 0 0 0 >/proc/sys/kernel/sem",
+        "run --force --quick semaphore/system_v", &[3], &["kernel.sem"]),
+    lack("System V queues 0", "echo 0 >/proc/sys/kernel/msgmni", "run --force --quick lock/system_v_message",
+        &[0, 3], &["ipc limits"]),
+    lack("POSIX queues 0", "echo 0 >/proc/sys/fs/mqueue/queues_max; ulimit -q 0",
+        "run --force --quick context_switch/posix_queue/same_cpu", &[0, 3], &["queue"]),
     lack("8 descriptors", "ulimit -n 8", ONE, &[2, 3, 4, 5], &[]),
     lack("16 descriptors", "ulimit -n 16", OBJECTS, &[0, 2, 3, 4, 5], &[]),
     lack("1 process", "exec prlimit --nproc=1 -- \"$0\" \"$@\"", ONE, &[2, 3, 4, 5], &[]).of_nobody(),
     lack("no locked memory", "ulimit -l 0", OBJECTS, &[0], &[]),
     lack("no locked memory, unprivileged", "ulimit -l 0", OBJECTS, &[0, 3], &[]).of_nobody(),
-    lack(
-        "no POSIX queues in bytes",
-        "ulimit -q 0",
-        "run --force --quick context_switch/posix_queue/same_cpu",
-        &[0, 3],
-        &[],
-    ),
+    lack("no POSIX queues in bytes", "ulimit -q 0", "run --force --quick context_switch/posix_queue/same_cpu",
+        &[0, 3], &[]),
     lack("no file may grow far", "ulimit -f 8", ONE, &[4, 5], &[]),
     lack("400 MB of addresses", "ulimit -v 400000", OBJECTS, &[0, 2, 3, 4, 5], &[]),
     lack("64 MB of addresses", "ulimit -v 65536", ONE, &[0, 2, 3, 4, 5, 70], &[]),
     lack("a stack of 256 KB", "ulimit -s 256", OBJECTS, &[0, 2, 3, 4, 5], &[]),
     lack("no privileges", "", OBJECTS, &[0], &[]).of_nobody().measures(ALL_OBJECTS),
-    lack(
-            "nowhere to write but its state",
-            "mount -t tmpfs -o ro none /dev/shm && mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp",
-            OBJECTS,
-            &[0],
-            &[],
-        ).measures(ALL_OBJECTS),
+    lack("nowhere to write but its state",
+        "mount -t tmpfs -o ro none /dev/shm && mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp",
+        OBJECTS, &[0], &[]).measures(ALL_OBJECTS),
     lack("no /dev", "mount -t tmpfs none /dev", "run --force --quick semaphore/posix_unnamed", &[0], &[]),
     lack("no /proc", "mount -t tmpfs none /proc", OBJECTS, &[0], &[]).measures(ALL_OBJECTS),
     lack("no /sys", "mount -t tmpfs none /sys", OBJECTS, &[0], &[]),
@@ -180,28 +158,16 @@ pub const LACKS: &[Lack] = &[
     lack("HOME is read-only", "export HOME=/sys XDG_STATE_HOME=/sys/state", ONE, &[4], &["/sys"]).of_nobody(),
     lack("no namespaces", no_namespaces!(""), OBJECTS, &[0], &[]).isolated("janitor (").measures(ALL_OBJECTS),
     // A read-only /dev/shm holds no list of objects: the janitor who lives removes them nevertheless.
-    lack(
-            "no namespaces and no file in /dev/shm",
-            no_namespaces!("mount -t tmpfs -o ro none /dev/shm || exit 99; "),
-            "run --force --quick semaphore/system_v lock/system_v_message",
-            &[0],
-            &[],
-        ).isolated("janitor (").measures("semaphore/system_v lock/system_v_message"),
+    lack("no namespaces and no file in /dev/shm",
+        no_namespaces!("mount -t tmpfs -o ro none /dev/shm || exit 99; "),
+        "run --force --quick semaphore/system_v lock/system_v_message", &[0], &[]).isolated("janitor (")
+        .measures("semaphore/system_v lock/system_v_message"),
     // Programs of documents write fixed names to /tmp: where they get none of their own, they are not run.
-    lack(
-            "no namespaces for programs of documents",
-            WRITES_TO_TMP,
-            "reproduce ostep --force --quick --c played",
-            &[0, 3],
-            &["the overlay on /tmp was refused"],
-        ).needs("cc"),
-    lack(
-            "no random numbers",
-            NO_RANDOM,
-            "run --force --one-launch syscall/getppid realtime_ipc/bpf/same_cpu/clients_1",
-            &[0, 3],
-            &[],
-        ).needs("strace"),
+    lack("no namespaces for programs of documents", WRITES_TO_TMP, "reproduce ostep --force --quick --c played",
+        &[0, 3], &["the overlay on /tmp was refused"]).needs("cc"),
+    lack("no random numbers", NO_RANDOM,
+        "run --force --one-launch syscall/getppid realtime_ipc/bpf/same_cpu/clients_1", &[0, 3], &[])
+        .needs("strace"),
     lack("no random numbers, doctor", NO_RANDOM, "doctor", &[0], &[]).needs("strace"),
     lack("no random numbers, list", NO_RANDOM, "list", &[0], &[]).needs("strace"),
     lack("no random numbers, report", NO_RANDOM, "report", &[2], &[]).needs("strace"),
@@ -209,133 +175,70 @@ pub const LACKS: &[Lack] = &[
     no_sleep!("EPERM", "run --force --one-launch realtime_ipc/pipe/same_cpu/clients_1"),
     no_sleep!("ENOSYS", "run --force --one-launch realtime_ipc/pipe/same_cpu/clients_1"),
     no_sleep!("EINVAL", "run --force --one-launch instrument/empty_loop"),
-    lack(
-            "no ptrace and no seccomp",
-            "exec strace -f -qq -o /mnt/trace -e inject=ptrace,seccomp:error=EPERM -- \"$0\" \"$@\"",
-            ONE,
-            &[3],
-            TRACED,
-        ).needs("strace"),
+    lack("no ptrace and no seccomp",
+        "exec strace -f -qq -o /mnt/trace -e inject=ptrace,seccomp:error=EPERM -- \"$0\" \"$@\"", ONE, &[3],
+        TRACED).needs("strace"),
     lack("kill is refused", refuse!("-e inject=kill:error=EPERM"), ONE, &[5], &["kill failed"]).needs("strace"),
-    lack("ioctl is refused", refuse!("-e inject=ioctl:error=EPERM"), ONE, &[3], TRACED).needs("strace").isolated("ipc and mount namespaces"),
-    lack(
-        "no /dev and no namespaces",
-        no_namespaces!("mount -t tmpfs none /dev && "),
-        "run --force --quick semaphore/posix_unnamed",
-        &[0],
-        &[],
-    ),
-    lack(
-        "1 CPU",
-        "exec taskset -c 0 \"$0\" \"$@\"",
-        "run --force --quick context_switch/pipe/cross_cpu",
-        &[3],
-        &["CPUs"],
-    ),
-    lack(
-            "1 CPU, both placements",
-            "exec taskset -c 0 \"$0\" \"$@\"",
-            "run --force --quick semaphore/system_v/handover",
-            &[0],
-            &["needs 2 CPUs"],
-        ).measures("semaphore/system_v/handover/same_cpu"),
-    lack(
-            "1 CPU, a session",
-            "exec taskset -c 0 \"$0\" \"$@\"",
-            "run --force --quick realtime_ipc --set transport=futex_broadcast,spin --set clients=2 --set ticks=20",
-            &[0, 3],
-            &["needs 2 CPUs"],
-        ).measures("realtime_ipc/futex_broadcast/same_cpu"),
-    lack(
-            "no locked memory and 64 descriptors, a session",
-            "ulimit -l 0; ulimit -n 64",
-            "run --force --quick realtime_ipc --set placement=same_cpu --set transport=pipe,futex_broadcast \
-             --set clients=200 --set tick=10ms --set ticks=20",
-            &[0, 3],
-            &["ulimit -n"],
-        ).measures("realtime_ipc/futex_broadcast/same_cpu/clients_200"),
-    lack(
-            "no real time and 40 processes",
-            "exec prlimit --nproc=40 --rtprio=0 -- \"$0\" \"$@\"",
-            "run --force --quick realtime_ipc --set placement=same_cpu --set transport=futex_broadcast --set clients=100 --set ticks=20",
-            &[3],
-            &["ulimit -u"],
-        ).of_nobody(),
+    lack("ioctl is refused", refuse!("-e inject=ioctl:error=EPERM"), ONE, &[3], TRACED).needs("strace")
+        .isolated("ipc and mount namespaces"),
+    lack("no /dev and no namespaces", no_namespaces!("mount -t tmpfs none /dev && "),
+        "run --force --quick semaphore/posix_unnamed", &[0], &[]),
+    lack("1 CPU", "exec taskset -c 0 \"$0\" \"$@\"", "run --force --quick context_switch/pipe/cross_cpu", &[3],
+        &["CPUs"]),
+    lack("1 CPU, both placements", "exec taskset -c 0 \"$0\" \"$@\"",
+        "run --force --quick semaphore/system_v/handover", &[0], &["needs 2 CPUs"])
+        .measures("semaphore/system_v/handover/same_cpu"),
+    lack("1 CPU, a session", "exec taskset -c 0 \"$0\" \"$@\"",
+        "run --force --quick realtime_ipc --set transport=futex_broadcast,spin --set clients=2 --set ticks=20",
+        &[0, 3], &["needs 2 CPUs"]).measures("realtime_ipc/futex_broadcast/same_cpu"),
+    lack("no locked memory and 64 descriptors, a session", "ulimit -l 0; ulimit -n 64",
+        "run --force --quick realtime_ipc --set placement=same_cpu \
+         --set transport=pipe,futex_broadcast --set clients=200 --set tick=10ms --set ticks=20", &[0, 3],
+        &["ulimit -n"]).measures("realtime_ipc/futex_broadcast/same_cpu/clients_200"),
+    lack("no real time and 40 processes", "exec prlimit --nproc=40 --rtprio=0 -- \"$0\" \"$@\"",
+        "run --force --quick realtime_ipc --set placement=same_cpu --set transport=futex_broadcast \
+         --set clients=100 --set ticks=20", &[3], &["ulimit -u"]).of_nobody(),
     lack("no real time: capability", "ulimit -r 0", SESSION, &[0], &["NOT REAL-TIME"]).of_nobody(),
     lack("no real time: capability, required", "ulimit -r 0", STRICT, &[5], &["CAP_SYS_NICE"]).of_nobody(),
     lack("no real time: limit", SHOW_LIMIT, STRICT, &[5], &["RLIMIT_RTPRIO is 10"]).of_nobody().needs("cc"),
-    lack("no real time: seccomp", refuse!("-e inject=sched_setscheduler,sched_setattr:error=EPERM"), STRICT, &[5], &["seccomp"]).needs("strace"),
-    lack("mount is refused", refuse!("-e inject=mount:error=EPERM"), OBJECTS, &[3], TRACED).needs("strace").isolated("janitor (mount failed: "),
-    lack("uid_map is refused", refuse!("-P /proc/self/uid_map -e inject=openat,write:error=EPERM"), OBJECTS, &[3], TRACED).of_nobody().needs("strace").isolated("janitor (mapping the user in a user namespace failed: "),
-    lack(
-            "no /dev/null in another root",
-            ANOTHER_ROOT,
-            OBJECTS,
-            &[3],
-            &["named semaphores need /dev/shm"],
-        ).isolated("janitor (").measures("semaphore/system_v semaphore/posix_unnamed"),
-    lack(
-        "the runs are a file",
-        "mkdir -p \"$XDG_STATE_HOME/oscost\" && : >\"$XDG_STATE_HOME/oscost/runs\"",
-        "run --force --quiet --quick syscall/getppid",
-        &[4],
-        &["oscost/runs"],
-    ),
-    lack(
-        "a FIFO that nobody reads",
-        "mkfifo /mnt/fifo",
-        "run --force --quiet --one-launch syscall/getppid --json /mnt/fifo",
-        &[4],
-        &["/mnt/fifo"],
-    ),
-    lack(
-        "a FIFO whose reader leaves",
-        "mkfifo /mnt/fifo; head -c 10 /mnt/fifo >/dev/null &",
-        "run --force --quiet --one-launch syscall/getppid --json /mnt/fifo",
-        &[0, 4],
-        &[],
-    ),
-    lack(
-        "a FIFO for a report",
-        "\"$0\" run --force -q --one-launch syscall/getppid && mkfifo /mnt/fifo",
-        "report @-1 --format html -o /mnt/fifo",
-        &[4],
-        &["/mnt/fifo"],
-    ),
-    lack(
-        "a network of its own",
+    lack("no real time: seccomp", refuse!("-e inject=sched_setscheduler,sched_setattr:error=EPERM"), STRICT,
+        &[5], &["seccomp"]).needs("strace"),
+    lack("mount is refused", refuse!("-e inject=mount:error=EPERM"), OBJECTS, &[3], TRACED).needs("strace")
+        .isolated("janitor (mount failed: "),
+    lack("uid_map is refused", refuse!("-P /proc/self/uid_map -e inject=openat,write:error=EPERM"), OBJECTS,
+        &[3], TRACED).of_nobody().needs("strace")
+        .isolated("janitor (mapping the user in a user namespace failed: "),
+    lack("no /dev/null in another root", ANOTHER_ROOT, OBJECTS, &[3], &["named semaphores need /dev/shm"])
+        .isolated("janitor (").measures("semaphore/system_v semaphore/posix_unnamed"),
+    lack("the runs are a file", "mkdir -p \"$XDG_STATE_HOME/oscost\" && : >\"$XDG_STATE_HOME/oscost/runs\"",
+        "run --force --quiet --quick syscall/getppid", &[4], &["oscost/runs"]),
+    lack("a FIFO that nobody reads", "mkfifo /mnt/fifo",
+        "run --force --quiet --one-launch syscall/getppid --json /mnt/fifo", &[4], &["/mnt/fifo"]),
+    lack("a FIFO whose reader leaves", "mkfifo /mnt/fifo; head -c 10 /mnt/fifo >/dev/null &",
+        "run --force --quiet --one-launch syscall/getppid --json /mnt/fifo", &[0, 4], &[]),
+    lack("a FIFO for a report", "\"$0\" run --force -q --one-launch syscall/getppid && mkfifo /mnt/fifo",
+        "report @-1 --format html -o /mnt/fifo", &[4], &["/mnt/fifo"]),
+    lack("a network of its own",
         "exec unshare -n -- sh -c 'ip link set lo up || exit 99; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
-        "run --force --quick socket/udp_round_trip realtime_ipc/udp/same_cpu/clients_1",
-        &[0],
-        &[],
-    ),
+        "run --force --quick socket/udp_round_trip realtime_ipc/udp/same_cpu/clients_1", &[0], &[]),
     // And queues of one message, which lose nothing unsaid.
-    lack(
-            "no loopback",
-            "exec unshare -n -- sh -c 'echo 0 >/proc/sys/net/unix/max_dgram_qlen && exec \"$0\" \"$@\"' \"$0\" \"$@\"",
-            "run --force --quick realtime_ipc --set placement=same_cpu --set transport=udp,unix_datagram --set clients=3",
-            &[0, 3],
-            &["loopback"],
-        ).measures("realtime_ipc/unix_datagram/same_cpu"),
-    lack(
-        "no loopback for a load",
-        "exec unshare -n -- \"$0\" \"$@\"",
+    lack("no loopback",
+        "exec unshare -n -- sh -c 'echo 0 >/proc/sys/net/unix/max_dgram_qlen && exec \"$0\" \"$@\"' \"$0\" \"$@\"",
+        "run --force --quick realtime_ipc --set placement=same_cpu --set transport=udp,unix_datagram \
+         --set clients=3", &[0, 3], &["loopback"]).measures("realtime_ipc/unix_datagram/same_cpu"),
+    lack("no loopback for a load", "exec unshare -n -- \"$0\" \"$@\"",
         "run --force --quick realtime_ipc --set transport=unix_datagram --set clients=1 --set load=transfer",
-        &[3],
-        &["loopback"],
-    ),
+        &[3], &["loopback"]),
 ];
 
 impl Lack {
     pub fn carry_out(&self) -> Outcome {
         let mut outcome = Outcome::default();
         if !space::is_root() && self.user == User::Nobody {
-            outcome.skipped.push(format!("{}: only root can become an unprivileged user", self.name));
-            return outcome;
+            return outcome.skip(format!("{}: only root can become an unprivileged user", self.name));
         }
         if let Some(needs) = self.needs.filter(|needs| !program::is_here(needs)) {
-            outcome.skipped.push(format!("{}: {needs} is not installed", self.name));
-            return outcome;
+            return outcome.skip(format!("{}: {needs} is not installed", self.name));
         }
         let before = Left::now();
         let done = program::run(&mut program::after(self.user, self.prepare, self.arguments));
@@ -350,8 +253,7 @@ impl Lack {
         }
         outcome.count("lacks", 1);
         if done.code() == Some(99) {
-            outcome.skipped.push(format!("{}: it cannot be made here", self.name));
-            return outcome;
+            return outcome.skip(format!("{}: it cannot be made here", self.name));
         }
         program::ended_well(&done, self.codes, self.name, &mut outcome);
         let result = newest(self.user);

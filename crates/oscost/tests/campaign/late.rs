@@ -70,8 +70,7 @@ impl Late {
         let mut outcome = Outcome::default();
         let (id, function) = OPERATIONS[self.operation];
         if !program::is_here("cc") {
-            outcome.skipped.push("late: no C compiler is installed".to_owned());
-            return outcome;
+            return outcome.skip("late: no C compiler is installed");
         }
         let (source, library) = (ground("late.c"), ground("late.so"));
         std::fs::write(&source, format!("{LIBRARY}\n{function}\n")).unwrap();
@@ -82,14 +81,13 @@ impl Late {
             .stderr(Stdio::null())
             .status();
         if !made.is_ok_and(|status| status.success()) {
-            outcome.fail(format!("late: the library for '{function}' cannot be compiled"));
-            return outcome;
+            return outcome.failed(format!("late: the library for '{function}' cannot be compiled"));
         }
         // In front of the C library and quiet: the figure is there, so that it can be missing for a failure's sake alone.
         let (code, status, _) = self.measured(0, &mut outcome);
         if status != Some(Status::Measured) {
-            outcome.fail(format!("late: {id} beside a library that lets nothing fail: {code:?}, {status:?}"));
-            return outcome;
+            return outcome
+                .failed(format!("late: {id} beside a library that lets nothing fail: {code:?}, {status:?}"));
         }
         for from in FROM {
             let (code, status, why) = self.measured(from, &mut outcome);
@@ -100,8 +98,7 @@ impl Late {
             }
             outcome.count("operations that failed late", 1);
             if status == Some(Status::Measured) || status.is_none() {
-                outcome.count("figures beside an error", 1);
-                outcome.fail(format!("{what}: {status:?}"));
+                outcome.wrong("figures beside an error", format!("{what}: {status:?}"));
             }
             if code != Some(3) {
                 outcome.fail(format!("{what}: exit code {code:?}"));

@@ -55,8 +55,7 @@ impl Left {
     /// Fails for each process that is there, and for each object that is there now and was not then.
     pub fn blame(&self, what: &str, outcome: &mut Outcome) {
         for left in space::quiet().into_iter().chain(self.since()) {
-            outcome.count("left", 1);
-            outcome.fail(format!("{what}: {left}"));
+            outcome.wrong("left", format!("{what}: {left}"));
         }
     }
 }
@@ -128,8 +127,7 @@ impl Machine {
             std::thread::sleep(Duration::from_millis(50));
         };
         for object in new {
-            outcome.count("objects left", 1);
-            outcome.fail(format!("left on the machine: {object}"));
+            outcome.wrong("objects left", format!("left on the machine: {object}"));
         }
     }
 }
@@ -144,8 +142,7 @@ pub fn no_instance_stays(outcome: &mut Outcome) {
         there.retain(|name| place.join(name).exists());
     }
     for name in there {
-        outcome.count("objects left", 1);
-        outcome.fail(format!("the tracing instance {name} stays"));
+        outcome.wrong("objects left", format!("the tracing instance {name} stays"));
     }
 }
 
@@ -183,8 +180,7 @@ pub fn outputs_are_whole(home: &Path, before: &BTreeMap<PathBuf, Vec<u8>>, outco
             if let Err(why) = is_whole(&bytes)
                 && !(why == NO_SAMPLE && nothing_was_measured(folder))
             {
-                outcome.count("torn results", 1);
-                outcome.fail(format!("{} is torn: {why}", path.display()));
+                outcome.wrong("torn results", format!("{} is torn: {why}", path.display()));
             }
         }
         messages_are_whole(&folder.join("raw"), outcome);
@@ -254,8 +250,7 @@ pub fn messages_are_whole(folder: &Path, outcome: &mut Outcome) {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         outcome.count("named files that were looked at", 1);
         if let Err(why) = messages(&name, &text) {
-            outcome.count("torn results", 1);
-            outcome.fail(format!("{} is torn or stray: {why}", path.display()));
+            outcome.wrong("torn results", format!("{} is torn or stray: {why}", path.display()));
         }
     }
 }

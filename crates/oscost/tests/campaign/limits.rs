@@ -97,8 +97,7 @@ fn cpus_shrink() -> Outcome {
     let mut outcome = Outcome::default();
     let allowed = oscost_sys::affinity::allowed().unwrap_or_default();
     let [first, .., last] = allowed[..] else {
-        outcome.skipped.push("CPUs that shrink: there is one".to_owned());
-        return outcome;
+        return outcome.skip("CPUs that shrink: there is one");
     };
     // Everything is pinned to the last CPU, and is moved to the first one while it measures.
     let cpu = last.to_string();
@@ -150,8 +149,7 @@ fn quota() -> Outcome {
     match stopped() {
         Some((false, ..)) => {}
         Some((true, ..)) => {
-            outcome.skipped.push("quota: another one stops whatever runs here".to_owned());
-            return outcome;
+            return outcome.skip("quota: another one stops whatever runs here");
         }
         None => outcome.fail(format!("no quota: no figure: {}", free.words())),
     }
@@ -184,8 +182,7 @@ fn unified(memory: bool) -> Outcome {
         controllers.split_whitespace().any(|it| it == wanted)
     };
     let Some(root) = root.filter(has) else {
-        outcome.skipped.push(format!("cgroup v2: there is none with the controller '{wanted}'"));
-        return outcome;
+        return outcome.skip(format!("cgroup v2: there is none with the controller '{wanted}'"));
     };
     let group = format!("{root}/oscost-campaign-{:x}", rand_number());
     let (file, value) = if memory { ("memory.max", "64M") } else { ("cpu.max", "20000 100000") };
@@ -300,8 +297,7 @@ fn stolen_of(cpu: &str) -> Duration {
 fn runaway() -> Outcome {
     let mut outcome = Outcome::default();
     if !space::is_root() || !program::is_here("cc") {
-        outcome.skipped.push("a runaway in real time: it needs root and a C compiler".to_owned());
-        return outcome;
+        return outcome.skip("a runaway in real time: it needs root and a C compiler");
     }
     let (source, library) = (ground("sleepless.c"), ground("sleepless.so"));
     std::fs::write(&source, SLEEPLESS).unwrap();
@@ -312,13 +308,11 @@ fn runaway() -> Outcome {
         .arg("-ldl")
         .status();
     if !compiled.is_ok_and(|status| status.success()) {
-        outcome.fail("the library that cannot sleep cannot be compiled");
-        return outcome;
+        return outcome.failed("the library that cannot sleep cannot be compiled");
     }
     let Some(&cpu) = oscost_sys::affinity::allowed().unwrap_or_default().first() else { return outcome };
     if oscost_sys::affinity::pin_to(cpu).is_err() {
-        outcome.fail("this process cannot be pinned");
-        return outcome;
+        return outcome.failed("this process cannot be pinned");
     }
     let prepare = format!("export LD_PRELOAD={}", library.display());
     let cpu = cpu.to_string();

@@ -62,10 +62,9 @@ const READERS: [&str; 2] = ["compare", "doctor"];
 const PATHS: &str = "paths that were made, written or removed";
 
 pub fn run(amount: Amount) -> Outcome {
-    let mut outcome = Outcome::default();
+    let outcome = Outcome::default();
     if !program::is_here("strace") {
-        outcome.skipped.push("paths outside: strace is not installed".to_owned());
-        return outcome;
+        return outcome.skip("paths outside: strace is not installed");
     }
     let root = space::is_root();
     let mut provocations = Vec::new();
@@ -95,8 +94,7 @@ impl Outside {
         let scenario = &SCENARIOS[self.scenario];
         let made = std::process::Command::new("sh").args(["-c", scenario.space]).status();
         if !made.is_ok_and(|status| status.success()) {
-            outcome.skipped.push(format!("paths of {}: no such space can be made here", scenario.name));
-            return outcome;
+            return outcome.skip(format!("paths of {}: no such space can be made here", scenario.name));
         }
         let before = settings();
         let trace = program::home(self.user).join("trace").display().to_string();
@@ -115,8 +113,7 @@ impl Outside {
         let script = format!("set -- {strace} {words}\n{prepare}\nexec \"$0\" \"$@\"");
         let done = program::run(&mut program::command(self.user, "sh", &["-c", &script, "strace"]));
         if done.code() == Some(99) {
-            outcome.skipped.push(format!("paths of {}: it cannot be made here", scenario.name));
-            return outcome;
+            return outcome.skip(format!("paths of {}: it cannot be made here", scenario.name));
         }
         let what = format!("{}{}", scenario.name, self.user.words());
         // A doctor finds the tracer.
@@ -129,15 +126,13 @@ impl Outside {
             outcome.fail(format!("{what}: no path was seen"));
         }
         for (path, call) in paths.iter().filter(|(path, _)| !self.may(path)) {
-            outcome.count("paths outside", 1);
-            outcome.fail(format!("{what}: {call} {}", path.display()));
+            outcome.wrong("paths outside", format!("{what}: {call} {}", path.display()));
         }
         let after = settings();
         for (name, was) in &before {
             let is = after.get(name).unwrap_or(&String::new()).clone();
             if *was != is {
-                outcome.count("settings that changed", 1);
-                outcome.fail(format!("{what}: {name} was {was:?} and is {is:?}"));
+                outcome.wrong("settings that changed", format!("{what}: {name} was {was:?} and is {is:?}"));
             }
         }
         outcome.count("settings that were compared", before.len() as u64);

@@ -92,8 +92,7 @@ impl Own {
 fn swapped(theirs: bool, mode: u32) -> Outcome {
     let mut outcome = Outcome::default();
     if !space::is_root() {
-        outcome.skipped.push("swapped names: a second user needs root".to_owned());
-        return outcome;
+        return outcome.skip("swapped names: a second user needs root");
     }
     let (folder, victim) = (ground("folder"), ground("victim"));
     std::fs::create_dir(&folder).unwrap();
@@ -139,8 +138,7 @@ fn swapped(theirs: bool, mode: u32) -> Outcome {
         if std::fs::read(victim.join(name)).is_ok_and(|bytes| bytes == name.as_bytes()) {
             continue;
         }
-        outcome.count("files of others that were touched", 1);
-        outcome.fail(format!("{what}: {name} is gone or changed"));
+        outcome.wrong("files of others that were touched", format!("{what}: {name} is gone or changed"));
     }
     for name in space::names(&victim)
         .iter()
@@ -236,8 +234,7 @@ fn tick(times: u32, way: Way, seed: u64) -> Outcome {
         }
         let _ = space::quiet();
         for object in before.since() {
-            outcome.count("objects left", 1);
-            outcome.fail(format!("a killed tick server: {object}"));
+            outcome.wrong("objects left", format!("a killed tick server: {object}"));
         }
         space::end_everybody();
     }

@@ -228,8 +228,7 @@ pub fn next_start(user: User, outcome: &mut Outcome) {
 /// No panic, no signal, an exit code of the list.
 pub fn ended_well(done: &Done, allowed: &[i32], what: &str, outcome: &mut Outcome) {
     if done.said().contains("panicked at") {
-        outcome.count("panics", 1);
-        outcome.fail(format!("panic: {what}: {}", done.words()));
+        outcome.wrong("panics", format!("panic: {what}: {}", done.words()));
     }
     if done.status.is_none() {
         outcome.count("hangs", 1);

@@ -254,8 +254,7 @@ impl Race {
             if let Err(why) = left::is_whole(text, &bytes)
                 && !(why == left::NO_SAMPLE && outcome.counted(WITHHELD) > 0)
             {
-                outcome.count("torn results", 1);
-                outcome.fail(format!("{}: {}: {why}", self.words(), path.display()));
+                outcome.wrong("torn results", format!("{}: {}: {why}", self.words(), path.display()));
             }
             let is_new = std::fs::metadata(&path).and_then(|it| it.modified()).is_ok_and(|time| {
                 // Time stamps of files are as fine as a tick of the kernel.
@@ -264,12 +263,10 @@ impl Race {
             new += u32::from(text.ends_with(name) && is_new);
         }
         if done.code() == Some(0) && new == 0 {
-            outcome.count("torn results", 1);
-            outcome.fail(format!(
-                "{}: exit code 0, and {name} is nowhere: {:?}",
-                self.words(),
-                files(folder)
-            ));
+            outcome.wrong(
+                "torn results",
+                format!("{}: exit code 0, and {name} is nowhere: {:?}", self.words(), files(folder)),
+            );
         }
     }
 }

@@ -72,10 +72,9 @@ const SHOWN: &str = "figures shown in spite of a refused call";
 const WITHHELD: &str = "figures that refused calls withheld";
 
 pub fn run(amount: Amount) -> Outcome {
-    let mut outcome = Outcome::default();
+    let outcome = Outcome::default();
     if !program::is_here("strace") || !program::is_here("cc") {
-        outcome.skipped.push("refused calls: strace or a C compiler is missing".to_owned());
-        return outcome;
+        return outcome.skip("refused calls: strace or a C compiler is missing");
     }
     let root = space::is_root();
     let plans = PLANS.iter().enumerate().filter(|(at, plan)| {
@@ -144,8 +143,7 @@ impl Refuse {
             let first = undisturbed(user).command();
             let stored = program::run(&mut program::command(user, first[0], &first[1..]));
             if stored.code() != Some(0) {
-                outcome.fail(format!("refuse: undisturbed: {}", stored.words()));
-                return outcome;
+                return outcome.failed(format!("refuse: undisturbed: {}", stored.words()));
             }
         }
         if !compiled(&mut outcome) {
@@ -336,8 +334,7 @@ impl Call {
         let processes = space::quiet();
         let names = before.since().into_iter().filter(|_| !REMOVALS.contains(&name.as_str()));
         for left in processes.into_iter().chain(names) {
-            outcome.count("left", 1);
-            outcome.fail(format!("{what}: {left}"));
+            outcome.wrong("left", format!("{what}: {left}"));
         }
         space::end_everybody();
         self.judge(&done, &old, failed, &what, outcome);
@@ -356,8 +353,7 @@ impl Call {
             return;
         }
         for words in judge::wrong(&result, done.code()) {
-            outcome.count("figures beside an error", 1);
-            outcome.fail(format!("{what}: {words}"));
+            outcome.wrong("figures beside an error", format!("{what}: {words}"));
         }
         let own = result.figures.iter().filter(|figure| failed > 0 && figure.status != Status::Unsupported);
         let (shown, withheld): (Vec<_>, Vec<_>) = own.partition(|figure| figure.status == Status::Measured);
@@ -370,8 +366,7 @@ impl Call {
                 outcome.fail(format!("{what}: no claim was looked at"));
             }
             for claim in claims.into_iter().flatten() {
-                outcome.count("figures beside an error", 1);
-                outcome.fail(format!("{what}: {claim}"));
+                outcome.wrong("figures beside an error", format!("{what}: {claim}"));
             }
         }
     }

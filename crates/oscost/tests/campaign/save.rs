@@ -113,8 +113,7 @@ impl Save {
         for what in [What::Run, self.what] {
             let done = program::run(&mut program::oscost(self.user, &what.arguments()));
             if done.code() != Some(0) {
-                outcome.fail(format!("saving undisturbed: {}", done.words()));
-                return outcome;
+                return outcome.failed(format!("saving undisturbed: {}", done.words()));
             }
         }
         let stored = files(&program::runs(self.user));
@@ -236,8 +235,7 @@ impl Save {
         let (names, others): (Vec<_>, Vec<_>) =
             before.since().into_iter().partition(|name| left::is_temporary(name));
         for stray in others {
-            outcome.count("stray files", 1);
-            outcome.fail(format!("{what}: stray {stray}"));
+            outcome.wrong("stray files", format!("{what}: stray {stray}"));
         }
         if !names.is_empty() {
             // Linux has no call that gives a file without a name the name of another. The next output removes what is left.
@@ -245,8 +243,7 @@ impl Save {
             let done = program::run(&mut program::oscost(self.user, &self.what.arguments()));
             program::ended_well(&done, &[0], &format!("the output after {what}"), outcome);
             for stray in before.since() {
-                outcome.count("stray files", 1);
-                outcome.fail(format!("{what}: the next output leaves {stray}"));
+                outcome.wrong("stray files", format!("{what}: the next output leaves {stray}"));
             }
         }
         unchanged(self.user, &stored, &what, outcome);

@@ -76,10 +76,9 @@ struct Fail {
 }
 
 pub fn run(amount: Amount) -> Outcome {
-    let mut outcome = Outcome::default();
+    let outcome = Outcome::default();
     if !program::is_here("strace") {
-        outcome.skipped.push("strace is not installed".to_owned());
-        return outcome;
+        return outcome.skip("strace is not installed");
     }
     let plans = match (amount.full, space::is_root()) {
         (true, true) => PLANS.len(),
@@ -177,8 +176,7 @@ impl Sites {
             done = trace_it();
         }
         if !matches!(done.code(), Some(0 | 3)) {
-            outcome.fail(format!("traced: {}", done.words()));
-            return outcome;
+            return outcome.failed(format!("traced: {}", done.words()));
         }
         let text = String::from_utf8_lossy(&std::fs::read(&trace).unwrap_or_default()).into_owned();
         let sites = sites(&text);
@@ -311,8 +309,7 @@ impl Fail {
                 // An older file that was not replaced says nothing of this run.
                 let code = done.code().filter(|_| now != old);
                 for words in judge::wrong(&result, code) {
-                    outcome.count("figures beside an error", 1);
-                    outcome.fail(format!("{what}: {words}"));
+                    outcome.wrong("figures beside an error", format!("{what}: {words}"));
                 }
             }
             Err(error) => outcome.fail(format!("{what}: the file that was asked for is torn: {error}")),

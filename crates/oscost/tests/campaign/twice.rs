@@ -54,8 +54,7 @@ fn many(count: usize) -> Outcome {
         }
         program::store_is_whole(User::Own, &mut outcome);
         for left in space::quiet() {
-            outcome.count("left", 1);
-            outcome.fail(format!("{what}: {left}"));
+            outcome.wrong("left", format!("{what}: {left}"));
         }
     }
     outcome
