@@ -194,11 +194,10 @@ fn what_is_written_belongs_to_who_wanted_it() {
 
 #[test]
 fn a_file_of_another_that_cannot_be_replaced_is_told_before_anything_is_measured() {
-    let test = "a_file_of_another_that_cannot_be_replaced_is_told_before_anything_is_measured";
     if !is_root() {
-        return skip(test, "only root can make files of others");
+        return skip("only root can make files of others");
     }
-    for (who, home) in everybody(test).into_iter().filter(|(who, _)| *who == Who::User) {
+    for (who, home) in everybody().into_iter().filter(|(who, _)| *who == Who::User) {
         // As /tmp is.
         let (folder, file) = (home.path().join("sticky"), home.path().join("sticky/r.json"));
         fs::create_dir(&folder).unwrap();

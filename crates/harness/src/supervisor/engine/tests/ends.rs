@@ -194,6 +194,7 @@ fn what_statements_rest_on_has_its_intervals_on_a_machine_three_times_slower_and
     assert_eq!(launches(&with_first(3, &["z", "x", "y", "c"]))[5], 1, "54 s do not fit at all");
     let few = launches(&with_first(5, &["x", "y", "c"]));
     assert_eq!(few[3], 6, "{few:?}");
+}
 
 #[test]
 fn the_end_that_a_run_says_holds_for_any_choice_on_any_machine() {
