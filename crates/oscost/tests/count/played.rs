@@ -104,7 +104,7 @@ pub fn has_ended(pid: u32) -> bool {
         stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
     };
     while lives() {
-        if begun.elapsed() > Duration::from_secs(10) {
+        if begun.elapsed() > Duration::from_secs(60) {
             return false;
         }
         std::thread::sleep(Duration::from_millis(10));

@@ -45,8 +45,9 @@ fn what_a_killed_run_measured_is_saved_at_the_next_start() {
 fn a_run_that_is_killed_before_its_first_launch_leaves_nothing_to_tell() {
     let _lock = one_at_a_time();
     let home = Home::new();
-    let mut running =
-        Running::until(&mut home.command(&["run", "-v", "instrument/empty_loop"]), "phase: calibration");
+    // Of so many that the calibration goes on for long.
+    let mut command = home.command(&["run", "-v", "syscall", "memory", "semaphore"]);
+    let mut running = Running::until(&mut command, "phase: calibration");
     running.child.kill().unwrap();
     running.child.wait().unwrap();
     assert_eq!(home.leftovers().len(), 1, "a journal");

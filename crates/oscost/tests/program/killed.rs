@@ -21,7 +21,7 @@ if [ "$who" = everybody ]; then
     "$PROGRAM" tick server --policy other --directory "$folder" & server=$!
     # A socket may be that of the dead: only a client that is served shows that the next server is there.
     served=98
-    for try in $(seq 200); do
+    for try in $(seq 1200); do
         "$PROGRAM" tick client --policy other --directory "$folder" --values 2 && { served=0; break; }
         sleep 0.05
     done
@@ -30,7 +30,7 @@ if [ "$who" = everybody ]; then
 else
     "$@"; code=$?
 fi
-for try in $(seq 100); do [ -e "$folder" ] || exit $code; sleep 0.1; done
+for try in $(seq 600); do [ -e "$folder" ] || exit $code; sleep 0.1; done
 echo "LEFT $(ls -A "$folder")""#;
 
 /// The one call whose failure must leave a name: the next start removes it.

@@ -42,7 +42,7 @@ fn files_of_proc_that_never_end_stop_nothing() {
     for what in ["/dev/zero", "pipe"] {
         let prepare = format!(
             "for file in {READ}; do [ ! -e $file ] || mount --bind {what} $file || exit 99; done; \
-             exec timeout -s KILL 60 \"$0\" \"$@\""
+             exec timeout -s KILL 300 \"$0\" \"$@\""
         );
         for arguments in [
             &["doctor"][..],

@@ -189,7 +189,7 @@ fn a_run_waits_its_part_and_a_signal_ends_the_waiting() {
     let begun = Instant::now();
     Command::new("kill").args(["-INT", &waiting.id().to_string()]).status().unwrap();
     let status = waiting.wait().unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(10), "{status:?}");
+    assert!(begun.elapsed() < Duration::from_secs(60), "{status:?}");
     assert!(!status.success());
     assert!(!home.runs().exists(), "nothing was measured");
 }

@@ -51,11 +51,13 @@ fn two_runs_in_a_pipe_then_ctrl_c() {
 fn a_watch_that_is_stopped_in_its_first_run_has_nothing_to_show() {
     let _lock = one_at_a_time();
     let home = Home::new();
+    // Of so many that the first run goes on for long.
     let running =
-        Running::until(&mut home.command(&["run", "--watch", "-v", "syscall/getppid"]), "phase: calibration");
+        Running::until(&mut home.command(&["run", "--watch", "-v", "syscall"]), "phase: calibration");
     running.signal("INT");
     let done = running.end();
-    assert_eq!((done.code, done.stdout.as_str()), (Some(130), "0 runs in 0 s, 0 changes\n"), "{done:?}");
+    let told = done.stdout.starts_with("0 runs in ") && done.stdout.ends_with(" s, 0 changes\n");
+    assert!(done.code == Some(130) && told, "{done:?}");
 }
 
 #[test]
