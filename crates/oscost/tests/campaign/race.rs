@@ -237,7 +237,11 @@ impl Race {
         }
         let server = program::oscost(self.user, &["tick", "server", "--policy", "other"]).spawn();
         let server = server.expect("the program can be started");
-        std::thread::sleep(Duration::from_millis(60 + chance % 60));
+        // Before it handles the signal it dies of it, as any program does.
+        while space::handles(server.id(), 15) == Some(false) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(chance % 60));
         let _ = Command::new("kill").args(["-TERM", &server.id().to_string()]).stderr(Stdio::null()).status();
         program::finish(server)
     }

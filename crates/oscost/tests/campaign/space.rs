@@ -14,7 +14,7 @@ pub const GROUND: &str = "/mnt";
 /// Where this program is in a space: any user can start it there.
 pub const OWN: &str = "/mnt/campaign";
 /// A provocation that takes longer hangs: ten kills at moments within a run of a minute, each with a next start, and that run.
-const DEADLINE: Duration = Duration::from_secs(430);
+const DEADLINE: Duration = Duration::from_secs(1500);
 
 fn unshare(arguments: &[&str]) -> Command {
     // Who interrupts the campaign leaves nobody behind: unshare dies with the thread that waits for it.
@@ -170,6 +170,16 @@ pub fn is_killed(id: u32) -> bool {
     masks.into_iter().any(|(_, mask)| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & KILL != 0))
 }
 
+/// Whether a process handles a signal by now: before, it dies of it. None where it has ended.
+pub fn handles(id: u32, signal: i32) -> Option<bool> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+    if status.contains("State:\tZ") {
+        return None;
+    }
+    Some(u64::from_str_radix(caught.trim(), 16).ok()? & (1 << (signal - 1)) != 0)
+}
+
 /// Waits until nobody is there any more; who still is after a while. On a busy machine somebody who was killed may get no
 /// CPU for seconds, and others wait for his end: for that they have longer.
 pub fn quiet() -> Vec<String> {
@@ -178,7 +188,7 @@ pub fn quiet() -> Vec<String> {
         // Asked in this order, one that dies meanwhile is not there, and not one who was never killed.
         let there = ids().into_iter().map(|id| (is_killed(id), living(id)));
         let there: Vec<(bool, String)> = there.filter_map(|(killed, words)| Some((killed, words?))).collect();
-        let patience = if there.iter().any(|(killed, _)| *killed) { 20 } else { 2 };
+        let patience = if there.iter().any(|(killed, _)| *killed) { 60 } else { 20 };
         if there.is_empty() || begun.elapsed() > Duration::from_secs(patience) {
             return there.into_iter().map(|(_, words)| words).collect();
         }
