@@ -277,12 +277,12 @@ impl Kill {
                     Told::Terminate => ("TERM", 15),
                     Told::Hangup => ("HUP", 1),
                 };
+                // It may have come to its end before, or not yet to where signals are handled.
+                let is_handled = space::handles(leader, number) != Some(false);
                 send(signal, &leader.to_string());
                 let done = program::finish(child);
-                // It may have come to its end before, or not yet to where signals are handled.
                 let ended_by = |done: &Done| done.status.and_then(|status| status.signal());
-                let hit =
-                    moment < START && ended_by(&done) == Some(number) || done.code() == Some(128 + number);
+                let hit = !is_handled && ended_by(&done) == Some(number) || done.code() == Some(128 + number);
                 if !hit {
                     program::ended_well(&done, &[0, 3], &what, outcome);
                 }
@@ -388,6 +388,3 @@ fn complain(what: &str, objects: &[String], outcome: &mut Outcome) {
         outcome.wrong("objects left", format!("{what}: {object}"));
     }
 }
-
-/// Before this a program may die of a signal that it would handle later.
-const START: Duration = Duration::from_millis(400);
