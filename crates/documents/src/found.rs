@@ -142,6 +142,16 @@ impl Found<'_> {
         Some((id.to_owned(), SYSTEM_CALLS, Some(Measured::counted(self.calls(id)?))))
     }
 
+    /// On how many CPUs several took part, for the title of a table; empty where that is not known.
+    #[must_use]
+    pub fn on_cpus(&self) -> String {
+        match self.cpus {
+            None => String::new(),
+            Some(1) => " on 1 CPU".to_owned(),
+            Some(cpus) => format!(" on {cpus} CPUs"),
+        }
+    }
+
     /// Whether the claims of a figure were counted and hold.
     #[must_use]
     pub fn checked(&self, id: &str) -> bool {

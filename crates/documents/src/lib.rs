@@ -152,6 +152,40 @@ mod tests {
         }
     }
 
+    /// How long several wait for one another depends on how many of them can run.
+    #[test]
+    fn a_table_of_several_at_once_names_the_cpus() {
+        let parameters = DocumentParameters::default();
+        let mut named = 0;
+        for document in ALL {
+            let mut ids = (document.literal)(&parameters);
+            ids.extend(document.figures.iter().map(|&id| id.to_owned()));
+            let figures: Vec<Figure> = ids
+                .iter()
+                .map(|id| {
+                    let mut one = found::test::figure(id, "clock", 100.0, Some(1.0));
+                    oscost_results::quantity::ALL
+                        .iter()
+                        .for_each(|it| found::test::set(&mut one, it.name, 100.0));
+                    found::test::repeat(&mut one, 6);
+                    one
+                })
+                .collect();
+            let found = Found { cpus: Some(2), ..Found::of(&figures, &[], &[]) };
+            for row in document.judge(&found, &parameters) {
+                let (Some(cell), Some(id)) = (row.cell, row.figure_id) else { continue };
+                let several = |(name, it): &(&str, oscost_results::Parameter<'_>)| {
+                    *name == "processes" && it.to_string() != "1"
+                };
+                if parameters_of_id(&id).iter().any(several) {
+                    named += 1;
+                    assert!(cell.table.contains(" on 2 CPUs"), "{}", cell.table);
+                }
+            }
+        }
+        assert!(named > 20, "{named}");
+    }
+
     /// Families that are younger than parameters on cards: no result has them in the id alone.
     const YOUNG: [&str; 13] = [
         "container",

@@ -1,6 +1,6 @@
 //! Evidence of a figure: counted system calls, a broken claim, single operations.
 
-use oscost_results::{CheckedClaim, Evidence, Expectation, Figure, Percentiles, RunResult, Status};
+use oscost_results::{CheckedClaim, Evidence, Expectation, Figure, Percentiles, RunResult, Status, Verdict};
 
 use crate::numbers;
 
@@ -31,6 +31,22 @@ pub(crate) fn per_operation(count: f64) -> String {
     } else {
         format!("{count:.2}")
     }
+}
+
+/// Why nothing says whether a figure is what it claims to be; `None` where something does.
+pub(crate) fn unchecked(evidence: &Evidence) -> Option<String> {
+    if !matches!(evidence.verdict, Verdict::Unchecked | Verdict::Unknown) {
+        return None;
+    }
+    let by_chance = evidence.claims.iter().find_map(|claim| {
+        Some(claim.claim.strip_prefix("system_calls_by_chance:")?).filter(|_| claim.observed.is_none())
+    });
+    Some(match (by_chance, &evidence.audit_missing) {
+        (Some(calls), _) => format!("how often an operation calls {} is chance", calls.replace('|', " or ")),
+        (None, Some(why)) => format!("system calls were not counted: {why}"),
+        (None, None) if evidence.claims.is_empty() => "nothing is claimed of it".to_owned(),
+        (None, None) => "a claim could not be counted".to_owned(),
+    })
 }
 
 /// What was claimed and what was counted instead.
@@ -79,6 +95,21 @@ fn expectation(expected: Expectation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_unchecked_says_why() {
+        let why = |claims: serde_json::Value, missing: Option<&str>| {
+            let evidence =
+                serde_json::json!({"verdict": "unchecked", "claims": claims, "audit_missing": missing});
+            unchecked(&serde_json::from_value(evidence).expect("evidence"))
+        };
+        let chance = serde_json::json!([{"claim": "system_calls_by_chance:futex", "expected": 1.0}]);
+        assert_eq!(why(chance, None).as_deref(), Some("how often an operation calls futex is chance"));
+        let missing = why(serde_json::json!([]), Some("no ptrace"));
+        assert_eq!(missing.as_deref(), Some("system calls were not counted: no ptrace"));
+        assert_eq!(why(serde_json::json!([]), None).as_deref(), Some("nothing is claimed of it"));
+        assert_eq!(unchecked(&Evidence { verdict: Verdict::Checked, ..Evidence::default() }), None);
+    }
 
     fn claim(claim: &str, expected: Expectation, observed: f64) -> String {
         let unknown = serde_json::Map::new();

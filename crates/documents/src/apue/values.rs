@@ -216,9 +216,13 @@ fn figure_20_6(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     );
 }
 
+/// How I/O calls go with the system calls of the evidence.
+const COUNTED_WHERE: &str = "I/O calls are those of the whole run, and grow with the records that an operation visits; the system calls of the \
+     evidence, below, are counted in a run of 50 and one of 100 records";
+
 /// Every cell that was run, with what an operation took.
 fn per_operation(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
-    const TABLE: &str = "An operation here (ours)";
+    let table = format!("An operation here{} (ours)", found.on_cpus());
     const COLUMNS: [(&str, &str, &str); 5] = [
         ("CPU", quantity::CPU_PER_OPERATION, "ns"),
         ("lock calls", quantity::LOCK_CALLS_PER_OPERATION, "count"),
@@ -241,7 +245,12 @@ fn per_operation(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
                 words,
                 answer,
                 literal,
-                ..Value::in_table(TABLE, &name_of(&cell), column, unit)
+                because: if name == quantity::IO_CALLS_PER_OPERATION {
+                    COUNTED_WHERE.to_owned()
+                } else {
+                    String::new()
+                },
+                ..Value::in_table(&table, &name_of(&cell), column, unit)
             });
         }
     }
@@ -399,7 +408,8 @@ fn figure_20_8(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
 fn children(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     for (nrec, numbers) in plan.shapes_of_children() {
         let at = grouped(u64::from(nrec));
-        let table = format!("Figure 20.8's shape at nrec {at}, by children (ours)");
+        let cpus = found.on_cpus();
+        let table = format!("Figure 20.8's shape at nrec {at}, by children{cpus} (ours)");
         for &count in &numbers {
             let row = count.to_string();
             let [coarse, fine] = [Locking::Coarse, Locking::Fine].map(|way| plan.cell(way, count, nrec));
@@ -417,7 +427,7 @@ fn children(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
                 times.map(Measured::estimate),
             );
         }
-        let table = format!("Switches an operation at nrec {at}, by children (ours)");
+        let table = format!("Switches an operation at nrec {at}, by children{cpus} (ours)");
         for &count in &numbers {
             let row = count.to_string();
             for cell in [Locking::Coarse, Locking::Fine].map(|way| plan.cell(way, count, nrec)) {

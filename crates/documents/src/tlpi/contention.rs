@@ -24,8 +24,6 @@ const BLOCKED: f64 = 0.2;
 /// Times whose ratio lies between this and its inverse are similar; one beyond it is considerably better.
 pub(super) const SIMILAR: f64 = 1.5;
 const PLACE: &str = "TLPI 53.5";
-const TABLE: &str = "Contended by 4 processes: a turn by hold time (not in the document)";
-const PLOT: &str = "Contended by 4 processes: a turn by hold time";
 
 /// A cell in which both were measured.
 struct Cell {
@@ -42,6 +40,8 @@ fn cell(found: &Found<'_>, &(hold_us, posix, system_v): &(u32, &str, &str)) -> O
 
 /// What was found of each cell, beside a document that has none.
 pub(super) fn values(found: &Found<'_>, rows: &mut Rows) {
+    let plot = format!("Contended by 4 processes{}: a turn by hold time", found.on_cpus());
+    let table = format!("{plot} (not in the document)");
     for cell @ &(hold_us, posix, system_v) in CELLS {
         let row = format!("{hold_us} us");
         for (name, id) in [("POSIX", posix), ("System V", system_v)] {
@@ -49,13 +49,13 @@ pub(super) fn values(found: &Found<'_>, rows: &mut Rows) {
             rows.value(Value {
                 answer: Some((id.to_owned(), quantity::TIME_PER_OPERATION, time)),
                 because: if time.is_some() { String::new() } else { "not measured here".to_owned() },
-                ..Value::in_table(TABLE, &row, name, "ns")
+                ..Value::in_table(&table, &row, name, "ns")
             });
         }
         rows.computed(
-            Value::in_table(TABLE, &row, "System V / POSIX", "ratio")
+            Value::in_table(&table, &row, "System V / POSIX", "ratio")
                 .on_axis(hold_us.into(), "us held")
-                .called(PLOT),
+                .called(&plot),
             self::cell(found, cell).map(|cell| cell.ratio),
         );
         for (name, id) in [("POSIX blocked", posix), ("System V blocked", system_v)] {
@@ -63,7 +63,7 @@ pub(super) fn values(found: &Found<'_>, rows: &mut Rows) {
             rows.value(Value {
                 words: [None, None, share.map(|it| format!("{:.0} %", it.estimate().value * 100.0))],
                 answer: Some((id.to_owned(), quantity::BLOCKED_SHARE, share)),
-                ..Value::in_table(TABLE, &row, name, "share")
+                ..Value::in_table(&table, &row, name, "share")
             });
         }
     }

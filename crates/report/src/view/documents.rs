@@ -6,13 +6,13 @@ mod one_unit;
 mod summary;
 
 use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
-use oscost_results::{Estimate, Figure, Judgement, Reproduction, RunResult};
+use oscost_results::{Estimate, Figure, Judgement, Reproduction, RunResult, Status};
 
 use super::grid::{self, GridPlace, Own, Published};
 use super::story::Story;
 use crate::blocks::prices::Outcome;
 use crate::blocks::{Judged, Part, Place, Table, Tone, View};
-use crate::evidence::{per_operation, system_calls};
+use crate::evidence::{per_operation, system_calls, unchecked};
 use crate::numbers;
 use crate::words::{counted, distinct, plain, tally};
 pub(super) use answers::{Told, answers, published as published_answers};
@@ -105,7 +105,7 @@ fn view(name: &str, result: &RunResult, unicode: bool) -> View {
         }
     }
     parts.extend(last.map(|view| Part::View(Box::new(view))));
-    parts.extend(figures_of(name, &values, &story).map(Part::Table));
+    parts.extend(figures_of(name, &values, &story));
     let judged = |row: &Reproduction| {
         let text = row.statement.as_deref()?;
         Some((row.ours, statement(row, text, result, unicode)))
@@ -155,31 +155,39 @@ fn without_empty(mut table: Table) -> Table {
 }
 
 /// The figures that `values` name, each once, in the order of the price list; a document's own methods are no part of it.
-fn figures_of(document: &str, values: &[&Reproduction], story: &Story<'_>) -> Option<Table> {
+fn figures_of(document: &str, values: &[&Reproduction], story: &Story<'_>) -> Vec<Part> {
     let named = |figure: &&Figure| {
         let rest = figure.id.strip_prefix(document);
         let own = rest.is_some_and(|rest| rest.starts_with("/literal/") || rest.starts_with("/paired/"));
         !own && values.iter().any(|row| row.figure_id.as_ref() == Some(&figure.id))
     };
     let answer = |figure: &Figure| {
-        let (says, evidence) = match story.outcome(figure) {
-            Outcome::Withheld { state, why } => (format!("{state}: {why}"), String::new()),
+        let (says, calls, evidence) = match story.outcome(figure) {
+            Outcome::Withheld { state, why } => (format!("{state}: {why}"), String::new(), ""),
             Outcome::Measured(numbers) => {
-                let says = [&*story.plain(&figure.headline), &*numbers.value, &*numbers.interval];
-                let calls = match system_calls(&figure.evidence) {
-                    Some(calls) => format!("system calls: {}, ", per_operation(calls)),
-                    None => String::new(),
-                };
+                let interval = beside_value(&numbers.interval);
+                let says = [&*story.plain(&figure.headline), &*numbers.value, &*interval];
+                let calls = system_calls(&figure.evidence).map_or("-".to_owned(), per_operation);
                 let parts: Vec<&str> = says.into_iter().filter(|part| !part.is_empty()).collect();
-                (parts.join("  "), format!("{calls}{}", numbers.verdict))
+                (parts.join("  "), calls, numbers.verdict)
             }
         };
-        vec![story.plain(&figure.id), says, evidence]
+        vec![story.plain(&figure.id), says, calls, evidence.to_owned()]
     };
-    let rows: Vec<Vec<String>> = story.result.figures.iter().filter(named).map(answer).collect();
-    let columns = ["figure", "", "evidence"].map(|head| (head, Place::Left));
+    let figures: Vec<&Figure> = story.result.figures.iter().filter(named).collect();
+    if figures.is_empty() {
+        return Vec::new();
+    }
     let title = "Figures of the price list, with their evidence".to_owned();
-    (!rows.is_empty()).then(|| Table { title, ..Table::of(columns, rows) })
+    let columns = ["figure", "", "system calls", "evidence"].map(|head| (head, Place::Left));
+    let rows = figures.iter().map(|figure| answer(figure));
+    let unchecked =
+        figures.iter().filter(|it| it.status == Status::Measured).filter_map(|it| unchecked(&it.evidence));
+    let unchecked: Vec<String> = unchecked.collect();
+    let remark = |why: &str| format!("unchecked: {}", plain(why, story.unicode));
+    let remarks: Vec<String> = distinct(unchecked.iter().map(|why| &**why)).into_iter().map(remark).collect();
+    let table = Part::Table(Table { title, ..Table::of(columns, rows) });
+    std::iter::once(table).chain((!remarks.is_empty()).then_some(Part::Remarks(remarks))).collect()
 }
 
 /// Number and subject of a founding document.
@@ -291,8 +299,18 @@ fn measured(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> O
     });
     let estimate = Estimate { low: if seen { estimate.low.max(0.0) } else { estimate.low }, ..*estimate };
     let interval = bounds.map_or(String::new(), |_| numbers::interval(&estimate, &unit, unicode));
+    let interval = beside_value(&interval);
     let text = format!("{} {interval}", numbers::quantity(estimate.value, &unit)).trim_end().to_owned();
     Some(Own { text, is_bare: interval.is_empty() && matches!(&*unit, "count" | "") })
+}
+
+/// An interval right beside its value: bounds stand in brackets, as those of a ratio do.
+fn beside_value(interval: &str) -> String {
+    if interval.contains(" .. ") && !interval.starts_with('[') {
+        format!("({interval})")
+    } else {
+        interval.to_owned()
+    }
 }
 
 /// The figure that answers, in the unit of the document, where that is a multiple of its own.
@@ -339,6 +357,18 @@ fn with_unit(number: &str, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_beside_a_value_stand_in_brackets() {
+        for (interval, told) in [
+            ("± 0.3 %", "± 0.3 %"),
+            ("590 .. 948 ns", "(590 .. 948 ns)"),
+            ("[18.8 .. 47.5 us]", "[18.8 .. 47.5 us]"),
+            ("", ""),
+        ] {
+            assert_eq!(beside_value(interval), told);
+        }
+    }
 
     #[test]
     fn a_column_in_which_nothing_is_said_is_left_out() {
