@@ -406,14 +406,14 @@ mod tests {
             step: 0.0,
             differs: "a mean".into(),
         };
-        let side = Side { quoted, best: 104.0, spread: 0.2, seconds: 1.5 };
+        let side = Side { quoted, best: 104.0, spread: 0.2, seconds: 1.5, launches: 7 };
         let rows = [row(Ok(side)), row(Err("\u{202e}<script>".into()))];
         let mut text = Vec::new();
         agreement(&rows, &Style { width: 80, unicode: true, colour: false }, &mut text).unwrap();
         agreement_markdown(&rows, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
-        assert!(text.contains("perf/x") && text.contains("114 ns"), "{text}");
+        assert!(text.contains("perf/x") && text.contains("114 ns") && text.contains("7 rounds"), "{text}");
         let json = agreement_json(&rows);
         assert_eq!(json["rows"][0]["verdict"], "nothing of ours: a mean");
         assert_eq!(json["rows"][1]["found"]["why"], "\u{202e}<script>");

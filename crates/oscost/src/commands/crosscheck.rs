@@ -333,7 +333,7 @@ fn side(figure: &Figure, quantity: &str, timed_ns: u64) -> Result<Side, String> 
     // Of ours a launch takes its warm-up and its timed part; what the group shares is not divided.
     let ours = figure.launches.len() as f64 * (Effort::DEFAULT.warm_up_ns + timed_ns) as f64;
     let ns = if spent > 0.0 { spent } else { ours };
-    Ok(Side { quoted, best, spread: most / best - 1.0, seconds: ns / 1e9 })
+    Ok(Side { quoted, best, spread: most / best - 1.0, seconds: ns / 1e9, launches: all.len() })
 }
 
 /// Ratio of launches of the same pass; none where a launch of the peer failed, since it is not known of which pass.

@@ -43,6 +43,8 @@ pub struct Side {
     pub spread: f64,
     /// Time of all launches, s.
     pub seconds: f64,
+    /// How many launches gave a number.
+    pub launches: usize,
 }
 
 impl Agreement {
@@ -84,7 +86,7 @@ mod tests {
 
     fn side(best: f64) -> Side {
         let quoted = Estimate { value: best * 1.1, low: best, high: best * 1.2, extremes: false };
-        Side { quoted, best, spread: 0.2, seconds: 1.5 }
+        Side { quoted, best, spread: 0.2, seconds: 1.5, launches: 7 }
     }
 
     fn row(found: Result<Side, String>, ours: Option<Result<Side, String>>) -> Agreement {

@@ -3,7 +3,7 @@
 use crate::blocks::{Part, Table, View};
 use crate::judge::{Agreement, Side};
 use crate::numbers;
-use crate::words::plain;
+use crate::words::{counted, plain};
 
 /// What each peer measures, converted, as ratios, and why they differ where they do.
 pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
@@ -38,8 +38,17 @@ pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
         let ours =
             row.ours.as_ref().map_or("no figure of ours".to_owned(), |ours| format!("beside {}", ours.0));
         let version = if row.version.is_empty() { String::new() } else { format!(" ({})", row.version) };
-        let words =
-            format!("{}{version}: {}; {}; {ours}. {}", row.peer, row.measures, row.conversion, row.verdict());
+        let rounds = row
+            .found
+            .as_ref()
+            .map_or(String::new(), |side| format!(", {}", counted(side.launches, "round", "rounds")));
+        let words = format!(
+            "{}{version}: {}; {}; {ours}{rounds}. {}",
+            row.peer,
+            row.measures,
+            row.conversion,
+            row.verdict()
+        );
         parts.push(Part::Words(plain(&words, unicode)));
     }
     View::new("CROSSCHECK", parts)
