@@ -16,7 +16,6 @@ pub struct InKernel(Infallible);
 #[derive(Debug)]
 pub struct Looker(Infallible);
 
-#[expect(missing_docs, reason = "what by_ebpf/looks.rs has")]
 impl Looker {
     pub fn attach(_: i32) -> Result<Self, BillError> {
         Err(left_out())
@@ -31,7 +30,6 @@ fn left_out() -> BillError {
     BillError::NoEbpf("this oscost was built without programs for the kernel".to_owned())
 }
 
-#[expect(missing_docs, reason = "what by_ebpf/mod.rs has")]
 impl InKernel {
     pub fn load(_: &Table) -> Result<Self, BillError> {
         Err(left_out())
