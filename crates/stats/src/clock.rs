@@ -273,6 +273,7 @@ mod tests {
         // One that is not divided, or too few of them, leave the unit.
         assert_eq!(of(&[45_936, 60_752, 68_096, 146_160, 165_297]), Some((1.0, 560)));
         assert_eq!(of(&ticks[..3]), Some((1.0, 560)));
+        assert_eq!(of(&ticks[..DIVIDED as usize - 2]), Some((16.0, 560)), "beside the two that all have");
     }
 
     #[test]

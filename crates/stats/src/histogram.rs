@@ -246,6 +246,9 @@ mod tests {
         assert!(
             heights[3] == 1.0 && heights[..3].iter().all(|height| (height - 2000.0 / 2008.0).abs() < 1e-12)
         );
+        // What is rarer than p0.5 has no column of its own, and what is not has one.
+        let low = |count: usize| shape(&of(std::iter::repeat_n(1.0, count).chain([100.0; 994])), 4);
+        assert_eq!((low(4), low(6)[3]), (vec![1.0, 0.0, 0.0, 0.0], 1.0));
         // Two modes of 70 % and 30 % stay two peaks.
         let modes = of((0..1000).map(|round| if round % 10 < 7 { 104.0 } else { 128.0 }));
         let heights = shape(&modes, 8);
