@@ -170,6 +170,8 @@ mod tests {
         let four_far = [[160.0, 155.0, 158.0, 161.0], [33.0, 35.0, 34.0, 33.0]].concat();
         let four_far: Vec<Option<f64>> = four_far.into_iter().map(Some).collect();
         assert_eq!(near(&four_far), [[false; 4], [true; 4]].concat(), "whichever came first");
+        let farther = [33.0, 33.0, 33.0, 33.0, 33.0 * FARTHER + 0.1, 33.0 * FARTHER - 0.1].map(Some);
+        assert_eq!(near(&farther), [true, true, true, true, false, true]);
         // One launch on the two threads of a core is no sample either.
         let one_nearer = [&[Some(14.0)], &far_first[..]].concat();
         assert_eq!(near(&one_nearer), [false, false, true, true, true, false, true]);

@@ -266,6 +266,7 @@ mod tests {
         assert_eq!(nearest("reprot", commands), ["report"]);
         assert_eq!(nearest("compair", commands), ["compare"]);
         assert!(nearest("zebra", commands).is_empty());
+        assert!(nearest("cpu", ["cab"]).is_empty(), "a typo of two letters of three is none");
         assert!(nearest("", ["x"]).is_empty(), "one letter too few is no typo of one letter");
         assert_eq!(nearest("getpdi", ["getpid", "getpid", "getppid"]), ["getpid", "getppid"]);
     }
