@@ -343,6 +343,7 @@ mod tests {
         );
         assert_eq!(quantity(1.1, "ratio"), "1.10x");
         assert_eq!(quantity(1.1, "cycles"), "1.10 cycles");
+        assert_eq!([0.25, 12_345.6].map(|it| quantity(it, "count")), ["0.250", "12 346"]);
         assert_eq!(ratio(163.1, Some((161.2, 164.0))), "163x (161 .. 164)");
         assert_eq!(ratio(0.9871, None), "0.987x");
     }

@@ -212,6 +212,23 @@ mod tests {
         assert_eq!(follows([&figure(&points), &figure(&[])], "quiet"), None);
     }
 
+    /// Scatter across the slope, which moves no slope: its error alone decides.
+    #[test]
+    fn a_slope_is_told_where_its_error_leaves_no_other() {
+        let found = |power: f64, share: f64| {
+            let logs: Vec<f64> = (0..8).map(|launch| 0.01 * f64::from(launch)).collect();
+            let square: f64 = logs.iter().map(|log| (log - 0.035).powi(2)).sum();
+            // With a scatter of 1 each way the error is that of eight squares over six degrees of freedom.
+            let scatter = share * FOLLOWS / ERRORS / (8.0 / 6.0 / square).sqrt();
+            let sides = [1.0, -1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0];
+            let points =
+                logs.iter().zip(sides).map(|(log, side)| (log.exp(), (power * log + side * scatter).exp()));
+            follows([&figure(&points.collect::<Vec<_>>()), &figure(&[])], "quiet")
+        };
+        assert_eq!([found(1.0, 0.9), found(0.0, 0.9)], [Some(true), Some(false)]);
+        assert_eq!([found(1.0, 1.1), found(0.0, 1.1)], [None; 2]);
+    }
+
     #[test]
     fn a_change_in_another_unit_agrees_beyond_the_threshold_alone() {
         let agrees = |share, verdict| Beside { unit: "ns", share }.agrees(verdict, 0.05);

@@ -34,11 +34,13 @@ fn shown(runs: &[RunResult]) -> String {
 
 #[test]
 fn the_spread_is_the_highest_over_the_lowest() {
-    let text = shown(&[1.0, 1.03, 1.01, 1.02, 1.0].map(run));
-    let line = text.lines().find(|line| line.contains(ID)).unwrap();
-    // The deviation of 0, 2.96, 1.00, 1.98 and 0 %.
-    assert!(line.contains("3.00 %") && line.contains("1.29 %") && line.contains(" 5 "), "{text}");
-    text.says("one CPU: 1 figure, spread 3.00 % in the middle").lacks("across CPUs");
+    for unit in [1.0, 0.1] {
+        let text = shown(&[1.0, 1.03, 1.01, 1.02, 1.0].map(|floor| run(floor * unit)));
+        let line = text.lines().find(|line| line.contains(ID)).unwrap();
+        // The deviation of 0, 2.96, 1.00, 1.98 and 0 %.
+        assert!(line.contains("3.00 %") && line.contains("1.29 %") && line.contains(" 5 "), "{text}");
+        text.says("one CPU: 1 figure, spread 3.00 % in the middle").lacks("across CPUs");
+    }
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn how_the_program_was_run_is_told_where_it_differs() {
         b.conditions.seccomp_filters = Some(2);
         b.conditions.cpu_option = Some("1".into());
         b.conditions.idle_cpu = Some("poll".into());
-        b.figures[0].evidence.tracer_pid = Some(12);
+        b.figures[0].evidence.tracer_pid = Some(1);
         b.figures[0].marks.push(Mark::Shared);
     });
     assert_eq!(
@@ -148,7 +148,7 @@ fn how_the_program_was_run_is_told_where_it_differs() {
             "interposed libraries: unknown -> libfake.so, libm.so.6",
             "--cpu: not given -> 1",
             "idle CPUs: unknown -> poll",
-            "tracer: unknown -> process 12",
+            "tracer: unknown -> process 1",
             "shared CPU: 0 figures -> 1 figure",
         ]
     );
