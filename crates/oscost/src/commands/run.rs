@@ -61,8 +61,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         }
     };
     let effort = if options.one_launch { Effort::ONE } else { effort }.with_time_for(&choices);
-    let planned_ns = estimate_ns(&choices, &effort);
-    // Who knows how long a bare run takes does not expect it.
+    let planned_ns = estimate_ns(&choices, &effort); // said where it is longer than a bare run
     if planned_ns > effort.target_ns {
         let [planned, most] = [planned_ns, effort.deadline_ns].map(|ns| ns / 1_000_000_000);
         talk.say(format!("this takes about {} s, and at most {most} s", planned.min(most)));

@@ -304,9 +304,9 @@ fn measured(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> O
     Some(Own { text, is_bare: interval.is_empty() && matches!(&*unit, "count" | "") })
 }
 
-/// An interval right beside its value: bounds stand in brackets, as those of a ratio do.
+/// An interval right beside its value: bounds, which begin with a number, stand in brackets, as those of a ratio do.
 fn beside_value(interval: &str) -> String {
-    if interval.contains(" .. ") && !interval.starts_with('[') {
+    if interval.starts_with(|first: char| first.is_ascii_digit() || first == '-') {
         format!("({interval})")
     } else {
         interval.to_owned()
