@@ -204,11 +204,13 @@ fn rubbish_is_no_report() {
 
 /// A worker that hangs is ended at its deadline, with the partner that it leaves.
 fn a_hanging_worker_is_ended() {
+    let start = std::time::Instant::now();
     let measured = measured(&["hangs"]);
     let hangs = figure(&measured, "hangs/for_ever");
     assert_eq!(hangs.status, Status::Failed);
     assert!(why(hangs).contains("did not end within"), "{}", why(hangs));
     assert_eq!(figure(&measured, "hangs/not").status, Status::Measured);
+    assert!(start.elapsed().as_secs() < 45);
 }
 
 fn series_yield_their_quantities() {

@@ -280,10 +280,11 @@ static __always_inline struct totals *totals(void)
 static __always_inline struct thread *here(u32 id)
 {
 	u32 zero = 0;
-	struct running *now = id ? bpf_map_lookup_elem(&running, &zero) : 0;
+	struct running *now;
 
 	if (!id)
 		return 0;
+	now = bpf_map_lookup_elem(&running, &zero);
 	return now && now->id == id ? &now->thread : bpf_map_lookup_elem(&threads, &id);
 }
 

@@ -31,27 +31,15 @@ pub fn lacking(choice: &Choice, cpus: &[usize]) -> Option<(String, String)> {
 mod tests {
     use super::*;
     use crate::benchmark::card::Card;
-    use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
-
-    struct Of(&'static Card);
-    impl Benchmark for Of {
-        fn card(&self) -> &'static Card {
-            self.0
-        }
-        fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-            Err(Unable::Unsupported { why: "a test".into(), remedy: String::new() })
-        }
-    }
+    use crate::figures::synthetic;
 
     #[test]
     fn what_is_lacking_is_said_in_numbers() {
         const CROSS: Card = Card { placement: Placement::CrossCpu, ..Card::BATCHED };
         const THREE: Card = Card { needs: &[Need::Cpus(2), Need::Cpus(3)], ..Card::BATCHED };
         const ON_FIVE: Card = Card { cpus: &[1, 5], ..Card::BATCHED };
-        let lacks = |card: &'static Card, cpus: &[usize]| {
-            let benchmark: &'static dyn Benchmark = Box::leak(Box::new(Of(card)));
-            lacking(&Choice { benchmark, named: true }, cpus).map(|(why, _)| why)
-        };
+        let lacks =
+            |card: &Card, cpus: &[usize]| lacking(&synthetic::choice(card.clone()), cpus).map(|(why, _)| why);
         let said = |why: &str| Some(why.to_owned());
         assert_eq!(lacks(&CROSS, &[3]), said("needs 2 CPUs, and 1 CPU may be used"));
         assert_eq!(lacks(&CROSS, &[]), said("needs 2 CPUs, and 0 CPUs may be used"));

@@ -16,7 +16,7 @@ fn a_result(home: &Path) -> Option<Vec<u8>> {
 fn asked(home: &Path, arguments: &[&str]) -> (Option<i32>, Vec<u8>, String) {
     // Nothing here may take long; what does is ended with code 124.
     let done = Command::new("timeout")
-        .args(["-k", "1", "240", program::BUILT])
+        .args(["-k", "1", "30", program::BUILT])
         .args(arguments)
         .env("HOME", home)
         .env("XDG_STATE_HOME", home)

@@ -17,7 +17,7 @@ pub const BUILT: &str = env!("CARGO_BIN_EXE_oscost");
 /// Where it is in a space.
 pub const PATH: &str = "/mnt/oscost";
 /// A run of it that takes longer hangs.
-pub const DEADLINE: Duration = Duration::from_secs(240);
+pub const DEADLINE: Duration = Duration::from_secs(90);
 
 /// Who runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Home, Running, one_at_a_time};
 
-/// Promised is one second. The rest is for a machine and a disk that are busy; the run would go on for longer.
-const SOON: Duration = Duration::from_secs(30);
+/// A run ends this soon after a signal. Promised is one second; the rest is for a machine that is busy.
+const SOON: Duration = Duration::from_secs(4);
 
 fn long(home: &Home) -> std::process::Command {
     home.command(&["run", "--thorough", "-v", "instrument", "semaphore/system_v"])
@@ -31,8 +31,7 @@ fn every_signal_in_every_phase_leaves_a_partial_result() {
         assert!(stored[0].partial);
         assert_eq!(home.leftovers(), Vec::<String>::new(), "the journal has done its work");
         let launches: usize = stored[0].figures.iter().map(|figure| figure.launches.len()).sum();
-        // Where others have the CPUs, the run may come to its launches before the signal does.
-        assert!(launches > 0 || !phase.starts_with("launch"), "{signal} in {phase}: {launches} launches");
+        assert_eq!(launches > 0, phase.starts_with("launch"), "{signal} in {phase}: {launches} launches");
     }
 }
 

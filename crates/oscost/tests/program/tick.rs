@@ -4,7 +4,7 @@
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use oscost_sys::{registration, socket};
 
@@ -128,10 +128,12 @@ fn a_killed_server_ends_its_clients_and_the_next_one_works() {
     std::thread::sleep(Duration::from_millis(300));
     server.signal("KILL");
     server.end();
+    let begun = Instant::now();
     let client = client.end();
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
     // Said at the end of the connection, and not after a silence, which is told in other words.
     client.refused(3, "the server vanished without a message");
-    assert!(!client.stdout.is_empty(), "what it had is printed");
+    assert!(client.stdout.lines().count() > 10, "what it had is printed");
     assert!(meeting.is_gone(), "its keeper has tidied up");
     finished(&mut meeting.command("client", &[])).refused(5, "no tick server: there is no");
     let server = meeting.server();
@@ -183,9 +185,10 @@ fn a_stopped_client_has_a_full_queue_and_accounts_for_it() {
     stopped.signal("STOP");
     assert!(server.hears("stopped (process"), "it is named");
     assert!(server.hears("its queue is full"), "a full queue is told");
+    std::thread::sleep(Duration::from_millis(100));
     stopped.signal("CONT");
     assert!(server.hears("reads again"), "so is its end");
-    assert!(ended_by_us(stopped) > 0, "a full queue takes nothing");
+    assert!(ended_by_us(stopped) > 20, "a full queue takes nothing");
     let other = other.end();
     assert_eq!(other.well().stdout.lines().count(), 700);
     server.end().well();
@@ -203,8 +206,10 @@ fn a_stopped_server_is_waited_for_but_not_for_ever() {
     std::thread::sleep(Duration::from_millis(100));
     server.signal("STOP");
     // Somebody new finds a door behind which nobody answers.
+    let begun = Instant::now();
     finished(&mut meeting.command("client", &[])).refused(5, "the server does not answer");
     patient.end().refused(3, "the server is alive but sends nothing");
+    assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
     server.signal("CONT");
     server.end().well();
 }
