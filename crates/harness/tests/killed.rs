@@ -161,10 +161,6 @@ fn main() -> ExitCode {
         Some(OWN_FOLDER) => return u8::from(own_folder(Path::new(&arguments[1])).is_err()).into(),
         _ => {}
     }
-    if !arguments.iter().any(|word| word == "--ignored" || word == "--include-ignored") {
-        println!("longer, because it kills: cargo test -p oscost-harness --test killed -- --ignored");
-        return ExitCode::SUCCESS;
-    }
     let tests: [(&str, fn()); 2] = [
         (
             "a_beginning_that_is_killed_or_refused_leaves_nothing",
@@ -175,6 +171,14 @@ fn main() -> ExitCode {
             a_folder_of_ones_own_goes_with_whoever_is_killed,
         ),
     ];
+    if arguments.iter().any(|word| word == "--list") {
+        tests.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if !arguments.iter().any(|word| word == "--ignored" || word == "--include-ignored") {
+        println!("longer, because it kills: cargo test -p oscost-harness --test killed -- --ignored");
+        return ExitCode::SUCCESS;
+    }
     let wanted = |name: &str| {
         let mut filters = arguments.iter().filter(|word| !word.starts_with('-')).peekable();
         filters.peek().is_none() || filters.any(|filter| name.contains(filter.as_str()))

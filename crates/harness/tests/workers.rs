@@ -399,6 +399,12 @@ fn main() -> std::process::ExitCode {
     if std::env::args().any(|argument| argument == "--ignored") {
         return std::process::ExitCode::SUCCESS;
     }
+    // What waits ten seconds for a deadline waits beside the others.
+    const WAITS: &str = "a_hanging_worker_is_ended";
+    if std::env::args().any(|argument| argument == "--list") {
+        tests.iter().map(|(name, _)| *name).chain([WAITS]).for_each(|name| println!("{name}: test"));
+        return std::process::ExitCode::SUCCESS;
+    }
     // Filters as the standard harness takes them; options of its own are passed over.
     let filters: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
@@ -409,8 +415,6 @@ fn main() -> std::process::ExitCode {
         *if ended.is_ok() { &mut passed } else { &mut failed } += 1;
         println!("test {name} ... {}", if ended.is_ok() { "ok" } else { "FAILED" });
     };
-    // What waits ten seconds for a deadline waits beside the others.
-    const WAITS: &str = "a_hanging_worker_is_ended";
     let waits = is_chosen(WAITS).then(|| std::thread::spawn(a_hanging_worker_is_ended));
     for (name, test) in tests.iter().filter(|(name, _)| is_chosen(name)) {
         told(name, std::panic::catch_unwind(test));
