@@ -13,7 +13,7 @@ pub(crate) mod synthetic;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Evidence, Figure, Mark, Mode, Quantity, RemarkCode, Status, Verdict};
 use oscost_stats::interval::MEDIAN;
@@ -199,10 +199,8 @@ pub(crate) fn of_foreign(foreign: &Foreign, launched: &[Launched], failure: Opti
         return figure;
     }
     figure.status = Status::Measured;
-    let mut names: Vec<&String> =
+    let names: BTreeSet<&String> =
         launched.iter().flat_map(|launched| launched.record.quantities.keys()).collect();
-    names.sort_unstable();
-    names.dedup();
     for name in names {
         if let Some(estimate) = estimate(&values_of(launched, name), OverLaunches::Median, MEDIAN, usize::MAX)
         {

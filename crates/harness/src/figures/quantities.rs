@@ -1,6 +1,6 @@
 //! Combines launches into quantities, chooses the judged one, and says if more launches would help. METHOD.md, Figures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Estimate, Quantity, near, quantity};
 use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches_stopped};
@@ -74,10 +74,8 @@ pub(crate) fn values_of(launched: &[Launched], name: &str) -> Vec<f64> {
 }
 
 pub(super) fn quantities(card: &Card, launched: &[Launched], planned: usize) -> BTreeMap<String, Quantity> {
-    let mut names: Vec<&String> =
+    let names: BTreeSet<&String> =
         launched.iter().flat_map(|launched| launched.record.quantities.keys()).collect();
-    names.sort_unstable();
-    names.dedup();
     names
         .into_iter()
         .filter_map(|name| {
@@ -88,9 +86,8 @@ pub(super) fn quantities(card: &Card, launched: &[Launched], planned: usize) -> 
             if values.iter().all(|value| *value >= 0.0) {
                 estimate.low = estimate.low.max(0.0);
             }
-            // A share has ends that no interval passes.
-            if unit == "share" && (0.0..=1.0).contains(&estimate.value) {
-                estimate.low = estimate.low.max(0.0);
+            // A share has an end that no interval passes.
+            if unit == "share" && estimate.value <= 1.0 {
                 estimate.high = estimate.high.min(1.0);
             }
             Some((name.clone(), Quantity { estimate, unit: unit.to_owned(), unknown: Map::default() }))

@@ -1,13 +1,16 @@
 //! Invented benchmarks and launches, for tests of plans and figures.
 #![cfg(test)]
 
+use std::collections::BTreeMap;
+
 use oscost_results::Circumstances;
 
 use crate::benchmark::card::{Card, QuantityCard};
 use crate::benchmark::catalogue::Choice;
+use crate::benchmark::foreign::Foreign;
 use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
 use crate::figures::member::MemberState;
-use crate::protocol::message::Launched;
+use crate::protocol::message::{Contained, Launched};
 
 struct Synthetic(&'static Card);
 
@@ -61,5 +64,24 @@ pub(crate) fn usual() -> Circumstances {
         seccomp_mode: Some(0),
         preload: Some(Vec::new()),
         ..Circumstances::default()
+    }
+}
+
+/// A program that is not ours, whose cost is what it prints.
+pub(crate) fn foreign() -> Foreign {
+    Foreign {
+        id: "peer/tool".to_owned(),
+        title: "a tool".to_owned(),
+        operation: "what it does".to_owned(),
+        headline: ("cost".to_owned(), "us".to_owned()),
+        command: Vec::new(),
+        environment: BTreeMap::new(),
+        cpus: Vec::new(),
+        deadline_ns: 2_000_000_000,
+        contained: Contained::No,
+        reader: |output| match output.stdout.parse() {
+            Ok(cost) => Ok([("cost".to_owned(), cost)].into()),
+            Err(_) => Err("it printed no number".to_owned()),
+        },
     }
 }

@@ -103,25 +103,8 @@ pub fn run_command(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::synthetic::foreign;
     use crate::supervisor::rehearsal::all_well;
-
-    fn foreign() -> Foreign {
-        Foreign {
-            id: "peer/tool".to_owned(),
-            title: String::new(),
-            operation: String::new(),
-            headline: ("cost".to_owned(), "us".to_owned()),
-            command: Vec::new(),
-            environment: BTreeMap::new(),
-            cpus: Vec::new(),
-            deadline_ns: 2_000_000_000,
-            contained: Contained::No,
-            reader: |output| match output.stdout.parse() {
-                Ok(cost) => Ok([("cost".to_owned(), cost)].into()),
-                Err(_) => Err("it printed no number".to_owned()),
-            },
-        }
-    }
 
     /// What a worker reports of a program that printed this.
     fn printed(stdout: &str, timed_out: bool) -> Result<Report, Lost> {

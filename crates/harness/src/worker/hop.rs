@@ -1,6 +1,6 @@
 //! How far apart the two CPUs of a launch are: one hop of a cache line between them. A host may move the CPUs of a guest meanwhile.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
@@ -23,27 +23,39 @@ pub(super) fn hop_ns(cpu: usize) -> Option<f64> {
         if affinity::pin_to(cpu).is_err() {
             return 1;
         }
-        let mut turn = 1;
         loop {
-            while ball.load(Ordering::Acquire) != turn {
-                std::hint::spin_loop();
-            }
-            ball.store(turn + 1, Ordering::Release);
-            turn += 2;
+            answer(ball);
+            std::hint::spin_loop();
         }
     })
     .ok()?;
-    let (mut turn, until) = (0, clock::now_ns() + PATIENCE_NS);
+    let look = || {
+        std::hint::spin_loop();
+        ball.load(Ordering::Acquire)
+    };
+    timed(ball, look, clock::now_ns)
+}
+
+/// The partner's part: a ball with an odd number goes back with the next one.
+fn answer(ball: &AtomicU64) {
+    let number = ball.load(Ordering::Acquire);
+    if !number.is_multiple_of(2) {
+        ball.store(number + 1, Ordering::Release);
+    }
+}
+
+/// A hop of the ball; `look` tells its number.
+fn timed(ball: &AtomicU64, mut look: impl FnMut() -> u64, now_ns: impl Fn() -> u64) -> Option<f64> {
+    let (mut number, until) = (0, now_ns() + PATIENCE_NS);
     let mut there_and_back = || -> Option<()> {
-        ball.store(turn + 1, Ordering::Release);
-        turn += 2;
+        ball.store(number + 1, Ordering::Release);
+        number += 2;
         let mut looks = 0_u32;
-        while ball.load(Ordering::Acquire) != turn {
+        while look() != number {
             looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(LOOKS) && clock::now_ns() > until {
+            if looks.is_multiple_of(LOOKS) && now_ns() > until {
                 return None;
             }
-            std::hint::spin_loop();
         }
         Some(())
     };
@@ -51,18 +63,66 @@ pub(super) fn hop_ns(cpu: usize) -> Option<f64> {
     there_and_back()?;
     let mut best = u64::MAX;
     for _ in 0..BATCHES {
-        let start = clock::now_ns();
+        let start = now_ns();
         if (0..ROUND_TRIPS).any(|_| there_and_back().is_none()) {
             break;
         }
-        best = best.min(clock::now_ns() - start);
+        best = best.min(now_ns() - start);
     }
     (best < u64::MAX).then(|| best as f64 / (2 * ROUND_TRIPS) as f64)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    /// What is timed where the partner looks once at each of our looks, which take what `look_ns` says of a moment; and when it ends.
+    fn played(look_ns: impl Fn(u64) -> u64) -> (Option<f64>, u64) {
+        let (ball, now_ns) = (AtomicU64::new(0), Cell::new(1000));
+        let look = || {
+            let seen = ball.load(Ordering::Acquire);
+            now_ns.set(now_ns.get() + look_ns(now_ns.get()));
+            answer(&ball);
+            seen
+        };
+        (timed(&ball, look, || now_ns.get()), now_ns.get())
+    }
+
+    /// Our first look comes too early, the second sees the answer: two looks are there and back.
+    #[test]
+    fn a_hop_is_half_of_there_and_back_in_the_fastest_batch() {
+        assert_eq!(played(|_| 30).0, Some(30.0));
+        let looks = 2 * (1 + ROUND_TRIPS * BATCHES);
+        assert_eq!(played(|_| 30).1, 1000 + 30 * looks, "every batch is played");
+        // A slow beginning is in no figure.
+        assert_eq!(played(|now_ns| if now_ns < 50_000 { 500 } else { 30 }).0, Some(30.0));
+    }
+
+    #[test]
+    fn who_never_answers_is_given_up_after_the_patience_and_what_was_timed_before_stays() {
+        let (ball, now_ns) = (AtomicU64::new(0), Cell::new(0));
+        let answers = Cell::new(0);
+        let play = |first: u64| {
+            now_ns.set(0);
+            answers.set(0);
+            ball.store(0, Ordering::Release);
+            let look = || {
+                now_ns.set(now_ns.get() + 1000);
+                if answers.get() < first {
+                    answers.set(answers.get() + 1);
+                    answer(&ball);
+                }
+                ball.load(Ordering::Acquire)
+            };
+            timed(&ball, look, || now_ns.get())
+        };
+        assert_eq!(play(0), None);
+        assert!((PATIENCE_NS..PATIENCE_NS + 2 * 1000 * u64::from(LOOKS)).contains(&now_ns.get()));
+        assert_eq!(play(ROUND_TRIPS), None, "the first batch lacks one");
+        assert_eq!(play(ROUND_TRIPS + 1), Some(500.0));
+    }
 
     #[test]
     fn a_hop_takes_time_between_two_cpus() {

@@ -86,8 +86,8 @@ impl Engine<'_> {
                 if self.interrupted || self.workers.is_interrupted() {
                     return false;
                 }
-                let time = group.spent_ns / u64::from(group.launches.max(1));
-                let fits = group.launches > 0 && self.now() + time <= effort.target_ns.min(effort.end_ns);
+                let until_ns = effort.target_ns.min(effort.end_ns);
+                let fits = group.launches > 0 && self.now() + self.expected_ns(group) <= until_ns;
                 if fits && group.wants_more(&effort, &self.best) {
                     emit(&self.launching(pass, group.name));
                     self.launch(group, emit);
@@ -267,7 +267,7 @@ impl Engine<'_> {
                 let shared = group.voided_by_sharing(&members);
                 let affordable =
                     took <= self.planned_left() && self.shared_ns + took <= effort.target_ns / SHARED_PART;
-                let again = void.is_none() && affordable && shared.is_some();
+                let again = void.is_none();
                 if let Some(reason) = void.or(shared.filter(|_| affordable)) {
                     group.void += 1;
                     emit(&Event::Warning(format!("{}: a launch is void: {reason}", group.name)));

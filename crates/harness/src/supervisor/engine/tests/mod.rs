@@ -1,10 +1,12 @@
 //! Runs with scripted clocks: how often each group is launched, which launches are repeated, and when a run ends.
 
 mod ends;
+mod limits;
 mod members;
 mod references;
 mod sharing;
 mod slow;
+mod told;
 
 use std::cell::RefCell;
 
@@ -47,6 +49,7 @@ fn options(effort: Effort) -> Options {
 /// A run whose launches take 100 ms, and everything else 10 ms.
 struct Scene {
     choices: Vec<Choice>,
+    contestants: Vec<Foreign>,
     options: Options,
     launch_ns: u64,
     interrupted_ns: u64,
@@ -64,13 +67,15 @@ struct Ran {
     warnings: Vec<String>,
     records: Vec<Record>,
     planned: (usize, usize, u32),
+    phases: Vec<String>,
 }
 
 impl Scene {
     fn new(cards: Vec<Card>) -> Self {
         let choices = cards.into_iter().map(choice).collect();
         let (interrupted_ns, throttled_ns) = (u64::MAX, u64::MAX);
-        Self { choices, options: options(EFFORT), launch_ns: 100 * MILLISECOND, interrupted_ns, throttled_ns }
+        let (contestants, options, launch_ns) = (Vec::new(), options(EFFORT), 100 * MILLISECOND);
+        Self { choices, contestants, options, launch_ns, interrupted_ns, throttled_ns }
     }
 
     /// Runs it; `finds` tells what a job finds, given what it would find if all went well.
@@ -95,7 +100,7 @@ impl Scene {
         };
         let mut script = Script::new(takes, &found);
         (script.interrupted_ns, script.throttled_ns) = (self.interrupted_ns, self.throttled_ns);
-        let (mut told, mut warnings, mut records) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut told, mut warnings, mut records, mut phases) = (vec![], vec![], vec![], vec![]);
         let mut planned = (0, 0, 0);
         let mut emit = |event: &Event<'_>| match event {
             Event::Planned { figures, groups, launches } => planned = (*figures, *groups, *launches),
@@ -104,12 +109,12 @@ impl Scene {
             }
             Event::Warning(words) => warnings.push(words.clone()),
             Event::Found(record) => records.push((*record).clone()),
-            Event::Phase(_) => {}
+            Event::Phase(name) => phases.push((*name).to_owned()),
         };
-        let measured = measure_by(&script, &self.choices, &[], &self.options, &mut emit);
+        let measured = measure_by(&script, &self.choices, &self.contestants, &self.options, &mut emit);
         let (ended_ns, launches) = (script.now_ns(), script.launches.take());
         let jobs = jobs.into_inner();
-        Ran { measured, launches, jobs, ended_ns, told, warnings, records, planned }
+        Ran { measured, launches, jobs, ended_ns, told, warnings, records, planned, phases }
     }
 
     /// The same where every job finds what it should.

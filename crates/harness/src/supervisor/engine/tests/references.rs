@@ -98,6 +98,9 @@ fn a_reference_that_ends_the_worker_costs_a_launch_and_no_figure() {
     let figure = ran.figure("figure");
     assert_eq!((figure.status, figure.launches.len()), (Status::Measured, 6), "{figure:?}");
     assert_eq!((ran.launches.len(), ids(&ran).len()), (7, 0));
+    let said =
+        figure.remarks.iter().any(|it| it.contains("1 launch was void: a reference ended it (signal 11)"));
+    assert!(said, "{:?}", figure.remarks);
 }
 
 #[test]
@@ -112,4 +115,76 @@ fn a_reference_that_fails_has_no_value_of_that_launch() {
     let counts: Vec<usize> =
         ran.measured.references.iter().map(|reference| reference.launches["floor"].len()).collect();
     assert_eq!(counts[..2], [5, 6]);
+}
+
+/// How many references beside figures of one card.
+fn beside(figure: Card) -> usize {
+    scene(vec![figure]).run(|job, _, _| Ok(all_well(job))).measured.references.len()
+}
+
+#[test]
+fn launches_that_differ_from_others_have_no_references() {
+    assert_eq!(beside(call("figure")), 11);
+    assert_eq!(beside(Card { cpus: &[1], ..call("figure") }), 0, "on a CPU of their own");
+    assert_eq!(beside(Card { changes_process: Some("it forks"), ..call("figure") }), 0);
+    // One such member is enough.
+    let other = Card { cpus: &[1], ..call("other") };
+    let ran = scene(vec![call("figure"), other]).run(|job, _, _| Ok(all_well(job)));
+    assert!(ran.measured.references.is_empty());
+}
+
+#[test]
+fn who_enters_the_kernel_is_told_by_any_claim() {
+    const BOTH: &[Claim] = &[Claim::Switches(Bound::Exactly(0.0)), Claim::SystemCalls(Bound::AtLeast(1.0))];
+    const HALF: &[Claim] = &[Claim::SystemCalls(Bound::Exactly(0.5))];
+    let of = |claims| {
+        let mut scene = scene(vec![call("figure")]);
+        scene.options.references = vec![choice(card("one", Placement::OneCpu, claims))];
+        scene.run(|job, _, _| Ok(all_well(job))).measured.references[0].enters_kernel
+    };
+    assert!(of(BOTH) && !of(HALF) && !of(&[]));
+}
+
+#[test]
+fn what_this_machine_lacks_is_no_reference() {
+    let mut scene = scene(vec![call("figure")]);
+    scene.options.cpus = vec![0];
+    let far = card("far", Placement::CrossCpu, &[]);
+    scene.options.references = vec![choice(Card { blocks: false, ..far }), choice(call("near"))];
+    assert_eq!(ids(&scene.run(|job, _, _| Ok(all_well(job)))), ["near"]);
+}
+
+/// They have a twelfth of a launch's time, of which setting each up is a part, and leave no samples.
+#[test]
+fn references_are_short_and_leave_no_samples() {
+    let mut scene = scene(vec![call("figure")]);
+    scene.options.keep_samples = true;
+    let launch_ns = plan::launch_ns(&[&call("figure")], &scene.options.effort);
+    let ran = scene.run(|job, _, _| Ok(all_well(job)));
+    for plan in ran.jobs.iter().filter_map(self::plan) {
+        assert_eq!(plan.launch.member_ns, launch_ns / 12 / (plan.ids.len() as u64 + 4));
+        assert!(!plan.launch.keep_samples);
+    }
+}
+
+#[test]
+fn references_are_told_in_cycles_where_there_are_any() {
+    let cycles = |no_cycles: Option<&str>| {
+        let ran = scene(vec![call("figure")]).run(|job, _, _| {
+            let mut report = all_well(job);
+            if let TaskFinding::Core(core) = &mut report.finding {
+                core.no_cycles = no_cycles.map(str::to_owned);
+            }
+            if let TaskFinding::Launch { references, .. } = &mut report.finding {
+                for reference in references {
+                    if let Member::Done(launched) = reference {
+                        launched.record.chain_ns = Some(0.25);
+                    }
+                }
+            }
+            Ok(report)
+        });
+        ran.measured.references[0].launches.get("cycles").cloned()
+    };
+    assert_eq!((cycles(None), cycles(Some("it is no cycle"))), (Some(vec![400.0; 6]), None));
 }

@@ -1,0 +1,166 @@
+//! Runs with scripted clocks: what is told of their launches, what is learnt from them, and what a result has of both.
+
+use super::*;
+use crate::figures::synthetic::foreign;
+use crate::protocol::message::{Pair, Windows};
+
+/// Two groups, each a member and what it is divided by and has subtracted.
+fn pairs() -> Scene {
+    const PAIRED: &[crate::benchmark::card::QuantityCard] =
+        &[crate::benchmark::card::QuantityCard { paired: true, ..crate::figures::synthetic::COST[0] }];
+    let card = |id, to, group| Card { group, baseline: to, subtract: to, quantities: PAIRED, ..series(id) };
+    Scene::new(vec![
+        card("a", Some("b"), "one"),
+        card("b", None, "one"),
+        card("c", Some("d"), "two"),
+        card("d", None, "two"),
+    ])
+}
+
+#[test]
+fn pairs_of_all_groups_stand_in_the_order_of_the_choice() {
+    for seed in 0..4 {
+        let mut scene = pairs();
+        scene.options.seed = seed;
+        let ran = scene.run(|job, _, mut report| {
+            if let TaskFinding::Launch { pairs, .. } = &mut report.finding {
+                let (of, to) = (job.ids[0].clone(), job.ids[1].clone());
+                let (ratio, difference) = (Some(2.0), Some(7.0));
+                pairs.push(Pair { of, to, quantity: "cost".to_owned(), ratio, difference, fast_share: 1.0 });
+            }
+            Ok(report)
+        });
+        for (pairs, value) in [(&ran.measured.ratios, 2.0), (&ran.measured.differences, 7.0)] {
+            let of: Vec<(&str, Option<f64>, usize)> =
+                pairs.iter().map(|pair| (&*pair.of, pair.value, pair.launches.len())).collect();
+            assert_eq!(of, [("a", Some(value), 6), ("c", Some(value), 6)]);
+        }
+        let told = ran.records.iter().filter(
+            |record| matches!(record, Record::Launched { pairs, .. } if pairs.len() == 1 && pairs[0].ratio == Some(2.0)),
+        );
+        assert_eq!(told.count(), 12, "as they come");
+    }
+}
+
+#[test]
+fn what_canaries_cost_is_told_beside_the_members() {
+    let ran = Scene::new(vec![series("a")]).run(|_, number, mut report| {
+        if let TaskFinding::Launch { canaries, .. } = &mut report.finding {
+            canaries.push(("chain".to_owned(), vec![f64::from(number)]));
+        }
+        Ok(report)
+    });
+    let told: Vec<(String, Vec<f64>)> = ran
+        .records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Launched { members, .. } => Some((members[1].0.clone(), members[1].1.samples.clone())),
+            Record::Audited { .. } => None,
+        })
+        .collect();
+    assert_eq!(told.len(), 6);
+    assert_eq!(told[2], ("canary/chain".to_owned(), vec![3.0]));
+}
+
+#[test]
+fn programs_that_are_not_ours_are_planned_and_have_their_figures_after_the_others() {
+    let mut scene = Scene::new(vec![series("a"), Card { group: "a", ..series("b") }, series("c")]);
+    assert_eq!(scene.well().phases, ["clock", "calibration", "audit"]);
+    scene.contestants = vec![foreign()];
+    let ran = scene.well();
+    assert_eq!(ran.planned, (4, 3, 6));
+    let ids: Vec<&str> = ran.measured.figures.iter().map(|figure| figure.id.as_str()).collect();
+    assert_eq!(ids, ["a", "b", "c", "peer/tool"]);
+    let figure = ran.figure("peer/tool");
+    assert_eq!(
+        (&*figure.title, &*figure.operation, &*figure.call_path),
+        ("a tool", "what it does", "foreign")
+    );
+    assert_eq!(
+        (&*figure.group, figure.why.as_deref()),
+        ("peer/tool", Some("launch: the worker reported something else"))
+    );
+    assert_eq!(ran.told.iter().filter(|told| told.1 == "peer/tool").count(), 6, "told as all launches are");
+}
+
+/// What a run knows of the best of its cores, ns a step of the chain, where its launches saw so much of it.
+fn best_chain_ns(remembered: Option<f64>, seen_ns: Option<f64>, launches: u32) -> Option<f64> {
+    let mut scene = Scene::new(vec![series("a")]);
+    scene.options.effort.launches = launches;
+    // A throughput loop slower than that of any processor: no known model calls it wild.
+    scene.options.core = remembered.map(|chain_ns| oscost_results::CoreConstants {
+        chain_ns,
+        throughput_ns: 9.0 * chain_ns,
+        entry_ns: None,
+    });
+    if launches == 0 {
+        scene.options.effort.target_ns = 0;
+    }
+    let ran = scene.run(|_, _, mut report| {
+        of_launches(&mut report, |launched| {
+            launched.record.chain_ns = seen_ns;
+            launched.windows = Windows { throughput: vec![9.0; 50], ..Windows::default() };
+        });
+        Ok(report)
+    });
+    ran.measured.core.map(|core| core.chain_ns)
+}
+
+#[test]
+fn the_best_of_the_cores_is_what_is_remembered_or_was_seen() {
+    assert_eq!(best_chain_ns(None, None, 6), None);
+    assert_eq!(best_chain_ns(Some(0.3), None, 6), Some(0.3));
+    assert_eq!(best_chain_ns(Some(0.3), None, 0), Some(0.3), "also of a run without launches");
+    assert_eq!(best_chain_ns(None, Some(0.25), 6), Some(0.25));
+    assert_eq!(best_chain_ns(Some(0.3), Some(0.25), 6), Some(0.25), "the better one");
+}
+
+/// A step of the chain that no core makes in that time says that the clock is slow, unless a step is no cycle.
+#[test]
+fn a_core_that_would_be_too_fast_ends_the_run() {
+    let wrong = |chain_ns: f64, no_cycles: Option<&str>| {
+        let ran = Scene::new(vec![series("a")]).run(|_, _, mut report| {
+            if let TaskFinding::Core(core) = &mut report.finding {
+                (core.chain_ns, core.no_cycles) = (Some(chain_ns), no_cycles.map(str::to_owned));
+            }
+            Ok(report)
+        });
+        assert_eq!(ran.measured.wrong_clock.is_some(), ran.launches.is_empty());
+        ran.measured.wrong_clock.is_some()
+    };
+    assert!(wrong(0.1, None) && !wrong(0.1, Some("it adds two in one")) && !wrong(0.3, None));
+}
+
+#[test]
+fn a_wrong_clock_of_the_last_launch_ends_the_run_too() {
+    let ran = Scene::new(vec![series("a")]).run(|_, number, mut report| {
+        report.wrong_clock = (number == 6).then(|| "it runs at half its rate".to_owned());
+        Ok(report)
+    });
+    assert_eq!((ran.launches.len(), ran.measured.partial), (6, true));
+}
+
+#[test]
+fn a_user_who_ends_a_run_at_its_deadline_is_not_told_of_it() {
+    let mut scene = Scene::new(vec![series("a")]);
+    let end_ns = 40 * MILLISECOND + 5 * scene.launch_ns;
+    (scene.options.effort.target_ns, scene.options.effort.deadline_ns) = (end_ns, end_ns);
+    let cut = |ran: &Ran| ran.measured.warnings.iter().any(|words| words.contains("cut off"));
+    let ran = scene.well();
+    assert_eq!((ran.ended_ns, ran.measured.partial, cut(&ran)), (end_ns, true, true));
+    scene.interrupted_ns = end_ns;
+    let ran = scene.well();
+    assert_eq!((ran.ended_ns, ran.measured.partial, cut(&ran)), (end_ns, true, false));
+}
+
+/// Guests come last: the order of CPUs is that of the group's own members.
+#[test]
+fn a_group_with_a_guest_has_its_own_order_of_cpus() {
+    let spread = Card { placement: Placement::Spread, baseline: Some("p"), ..series("spread") };
+    let mut scene = Scene::new(vec![spread, series("p"), Card { baseline: Some("p"), ..series("other") }]);
+    (scene.options.cpus, scene.options.spread_cpus) = (vec![1, 0], vec![0, 1]);
+    for job in scene.well().jobs.iter().filter(|job| is_launch(job)) {
+        let spread = job.ids.iter().any(|id| id == "spread");
+        assert_eq!((job.cpus[0], job.ids.len()), (if spread { 0 } else { 1 }, 2), "{job:?}");
+    }
+}
