@@ -199,23 +199,13 @@ impl Listing for Catalogue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::{SetUp, Subject, Unable};
+    use crate::figures::synthetic;
 
-    struct Named(Card);
-    impl Benchmark for Named {
-        fn card(&self) -> &'static Card {
-            // The cards of these tests live as long as the test program.
-            Box::leak(Box::new(self.0.clone()))
-        }
-        fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-            Err(Unable::Unsupported { why: "a test".into(), remedy: String::new() })
-        }
+    fn card(id: &'static str, tier: Tier, baseline: Option<&'static str>) -> &'static dyn Benchmark {
+        synthetic::choice(Card { id, tier, baseline, ..Card::BATCHED }).benchmark
     }
 
     fn catalogue() -> Catalogue {
-        let card = |id, tier, baseline| -> &'static dyn Benchmark {
-            Box::leak(Box::new(Named(Card { id, tier, baseline, ..Card::BATCHED })))
-        };
         Catalogue::new(vec![
             card("syscall/getpid", Tier::Core, None),
             card("semaphore/posix_named", Tier::Core, None),
@@ -270,6 +260,28 @@ mod tests {
             miss.expect_err("a miss").to_string(),
             "'fork' is a word of others, which has no counterpart here"
         );
+    }
+
+    /// Listed ones, those of a grid and those that an id alone makes: who finds which.
+    #[test]
+    fn what_is_added_is_found_where_it_belongs() {
+        let all = catalogue()
+            .with(vec![card("more/x", Tier::Core, None)])
+            .with_grid(|| vec![card("grid/x", Tier::Thorough, None)])
+            .with_resolver(|id| (id == "made/7").then(|| card("made/7", Tier::Hidden, None)));
+        let has =
+            |tier, id: &str| all.tier(tier).iter().any(|choice| choice.card().id == id && !choice.named);
+        assert!(has(Tier::Core, "more/x") && has(Tier::Thorough, "grid/x") && !has(Tier::Family, "grid/x"));
+        assert!(!has(Tier::Thorough, "made/7"));
+        let named = |pattern: &str, tier| {
+            let found = all.look_up(&[pattern.to_owned()], tier).expect("a match");
+            found[0].choices.iter().map(|choice| (choice.card().id, choice.named)).collect::<Vec<_>>()
+        };
+        assert_eq!(named("made/7", Tier::Core), [("made/7", true)]);
+        assert_eq!(named("secret/x", Tier::Core), [("secret/x", true)], "its full id is enough");
+        assert_eq!(named("more", Tier::Core), [("more/x", false)]);
+        assert_eq!(all.all().len(), catalogue().all().len() + 1);
+        assert!(format!("{:?}", all.tier(Tier::Core)).contains("more/x"));
     }
 
     #[test]

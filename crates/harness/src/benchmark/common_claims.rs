@@ -119,6 +119,27 @@ mod tests {
     }
 
     #[test]
+    fn one_condition_of_several_that_does_not_hold_ends_the_looks() {
+        let mut calls = 0;
+        let found = looked_at_often(|| {
+            calls += 1;
+            let second = f64::from(u8::from(calls < 3));
+            Ok(vec![PostCondition::exactly("first", 1.0, 1.0), PostCondition::exactly("second", 1.0, second)])
+        });
+        assert!(found.is_ok_and(|found| !found[1].holds()) && calls == 3);
+    }
+
+    /// A process has the vDSO or has it not, and its map of memory says so.
+    #[test]
+    fn a_coarse_clock_is_read_without_a_call_where_there_is_a_vdso() {
+        let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
+            return println!("SKIP a_coarse_clock_is_read_without_a_call: /proc does not say");
+        };
+        let calls = if maps.contains("[vdso]") { 0.0 } else { 1.0 };
+        assert_eq!(calls_of_a_coarse_reading(), Bound::Exactly(calls));
+    }
+
+    #[test]
     fn what_holds_is_looked_at_often() {
         let mut calls = 0;
         let found = looked_at_often(|| {

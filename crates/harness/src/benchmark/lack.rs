@@ -42,7 +42,12 @@ pub fn of_descriptors(error: CallError) -> Unable {
 
 /// Of making a namespace.
 pub fn of_namespaces(error: CallError) -> Unable {
-    of_namespaces_where(error, Watched::at_first().seccomp_mode.is_some_and(|mode| mode > 0))
+    of_namespaces_where(error, is_filtered(Watched::at_first().seccomp_mode))
+}
+
+/// Whether this mode is that of a filter of system calls.
+fn is_filtered(seccomp_mode: Option<u32>) -> bool {
+    seccomp_mode.is_some_and(|mode| mode > 0)
 }
 
 /// The same, where a filter of system calls is in force or not: it refuses root, too.
@@ -76,7 +81,7 @@ pub fn of_filters(error: CallError) -> Unable {
 /// # Errors
 /// [`Unable::Unsupported`] where there is a filter.
 pub fn of_unknown_calls() -> Result<(), Unable> {
-    if Watched::at_first().seccomp_mode.is_some_and(|mode| mode > 0) {
+    if is_filtered(Watched::at_first().seccomp_mode) {
         return Err(unsupported(
             "a filter of system calls may answer an unknown call before the kernel does",
             "run without that filter: --security-opt seccomp=unconfined in Docker and podman",
@@ -160,7 +165,11 @@ pub fn of_named_semaphores(error: CallError) -> Unable {
 /// # Errors
 /// [`Unable::Unsupported`] where the limits forbid it.
 pub fn of_system_v_limits(cx: &SetUp<'_>, operations: u64) -> Result<(), Unable> {
-    let Some([per_set, all, per_call, sets]) = cx.host_system_v_limits else { return Ok(()) };
+    system_v_limits_allow(cx.host_system_v_limits, operations)
+}
+
+fn system_v_limits_allow(limits: Option<[u64; 4]>, operations: u64) -> Result<(), Unable> {
+    let Some([per_set, all, per_call, sets]) = limits else { return Ok(()) };
     if per_set == 0 || all == 0 || sets == 0 || per_call < operations {
         return Err(unsupported(
             format!(
@@ -371,6 +380,26 @@ mod tests {
         let filtered = remedy(eperm, true);
         assert!(filtered.contains("seccomp=unconfined") && !filtered.contains("run as root"), "{filtered}");
         assert_eq!(remedy(enosys, true), remedy(enosys, false));
+    }
+
+    #[test]
+    fn a_mode_other_than_none_is_a_filter() {
+        assert_eq!([None, Some(0), Some(1), Some(2)].map(is_filtered), [false, false, true, true]);
+        // What is in force here: the tests run where the tool does.
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let filtered = status.lines().any(|line| line.starts_with("Seccomp:") && !line.ends_with("\t0"));
+        assert_eq!(of_unknown_calls().is_err(), filtered);
+    }
+
+    #[test]
+    fn limits_that_hold_no_set_or_too_few_operations_forbid_system_v_semaphores() {
+        let allows = |limits| system_v_limits_allow(limits, 2).is_ok();
+        assert!(
+            allows(None) && allows(Some([32_000, 1_024_000_000, 500, 32_000])) && allows(Some([1, 1, 2, 1]))
+        );
+        for forbidding in [[0, 1, 2, 1], [1, 0, 2, 1], [1, 1, 1, 1], [1, 1, 0, 1], [1, 1, 2, 0]] {
+            assert!(!allows(Some(forbidding)), "{forbidding:?}");
+        }
     }
 
     #[test]

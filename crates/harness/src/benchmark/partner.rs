@@ -89,3 +89,81 @@ pub fn uninterrupted(call: impl Fn() -> Outcome) -> Outcome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::protocol::keeper::Keeper;
+
+    #[test]
+    fn as_many_turns_of_the_partner_as_of_ours_are_a_post_condition() {
+        let mut turns = Turns::new().expect("memory");
+        let mut partner = turns.of_partner();
+        assert!(turns.verify().holds(), "none of either");
+        partner.turn();
+        assert_eq!(turns.verify(), PostCondition::exactly("turns_of_the_partner", 0.0, 1.0));
+        turns.add(3);
+        partner.turn();
+        assert!(!turns.verify().holds());
+        turns.add(2);
+        (0..3).for_each(|_| partner.turn());
+        assert_eq!(turns.verify(), PostCondition::exactly("turns_of_the_partner", 5.0, 5.0));
+    }
+
+    #[test]
+    fn a_signal_is_no_failure_and_another_error_is() {
+        let calls = Cell::new(0);
+        let ends = |errno: i32| {
+            calls.set(0);
+            uninterrupted(|| {
+                calls.set(calls.get() + 1);
+                let errors = [4, 4, errno];
+                if errors[calls.get() - 1] == 0 {
+                    Ok(())
+                } else {
+                    Err(CallError::new("read", errors[calls.get() - 1]))
+                }
+            })
+        };
+        assert_eq!((ends(0), calls.get()), (Ok(()), 3));
+        assert_eq!((ends(5), calls.get()), (Err(CallError::new("read", 5)), 3));
+    }
+
+    /// A partner is there when it is told of, where it should be, and its exit code says whether a call of its failed.
+    #[test]
+    fn a_partner_runs_its_part_on_its_cpu_and_says_how_it_ended() {
+        let cpus = oscost_sys::affinity::allowed().expect("CPUs");
+        let keeper = &mut Keeper::in_private_namespaces();
+        let cpu = cpus[cpus.len() - 1];
+        let mut cx = SetUp {
+            cpu: cpus[0],
+            partner_cpu: cpu,
+            cpus: &cpus,
+            host_system_v_limits: None,
+            keeper,
+            directory: None,
+        };
+        let code = |cx: &SetUp<'_>, pinned: bool, outcome: fn(bool) -> Outcome| {
+            let alone = |cpu| oscost_sys::affinity::allowed().is_ok_and(|allowed| allowed == [cpu]);
+            start(cx, pinned, || outcome(alone(cx.partner_cpu)))
+                .map(|child| child.wait().expect("it ends").code)
+        };
+        let if_true = |is: bool| if is { Ok(()) } else { Err(CallError::told("it is elsewhere")) };
+        let if_false = |is: bool| if is { Err(CallError::told("it is there")) } else { Ok(()) };
+        assert_eq!(code(&cx, true, if_true), Ok(Some(0)));
+        assert_eq!(code(&cx, true, if_false), Ok(Some(1)));
+        if cpus.len() > 1 {
+            assert_eq!(code(&cx, false, if_false), Ok(Some(0)), "it runs where we may");
+        }
+        // No machine has so many CPUs: it ends before it is ready.
+        cx.partner_cpu = usize::MAX;
+        assert!(code(&cx, true, if_true).is_err());
+        assert_eq!(code(&cx, false, if_false), Ok(Some(0)));
+        let names = [cx.unique_name(), cx.unique_name()].map(|name| name.expect("random bits"));
+        assert!(
+            names[0] != names[1] && names.iter().all(|name| name.starts_with("/oscost-") && name.len() == 40)
+        );
+    }
+}

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::benchmark::card::Card;
     use crate::benchmark::catalogue::Catalogue;
-    use crate::benchmark::{SetUp, Subject, Unable};
+    use crate::figures::synthetic;
     use crate::protocol::message::{Job, Task};
 
     fn on(cpus: Vec<usize>) -> Job {
@@ -75,33 +75,23 @@ mod tests {
         Job { ids, task, cpus, seed: 7, isolate: false, refused, directory }
     }
 
-    struct Alike(Card);
-
-    impl Benchmark for Alike {
-        fn card(&self) -> &'static Card {
-            Box::leak(Box::new(self.0.clone()))
-        }
-
-        fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-            Err(Unable::Unsupported { why: String::new(), remedy: String::new() })
-        }
+    /// One that wakes nobody, and one that wakes a partner on another CPU.
+    fn members() -> [&'static dyn Benchmark; 2] {
+        let wakes = Card { blocks: true, placement: Placement::CrossCpu, ..Card::BATCHED };
+        [Card::BATCHED, wakes].map(|card| synthetic::choice(card).benchmark)
     }
-
-    static PLAIN: Alike = Alike(Card::BATCHED);
-    static WAKES: Alike = Alike(Card { blocks: true, placement: Placement::CrossCpu, ..Card::BATCHED });
 
     #[test]
     fn one_member_that_wants_idle_cpus_awake_is_enough() {
-        static AWAKE: Alike = Alike(Card { keeps_awake: true, ..Card::BATCHED });
+        let [plain, wakes] = members();
+        let awake = synthetic::choice(Card { keeps_awake: true, ..Card::BATCHED }).benchmark;
         let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
         let worker = Worker::new(&catalogue, on(vec![1, 0]), None, &words).expect("a worker");
         let stays = |members: &[Option<&'static dyn Benchmark>], idle| worker.is_to_stay_awake(members, idle);
-        assert!(stays(&[Some(&PLAIN), Some(&AWAKE)], IdleCpu::Halt));
-        assert!(!stays(&[Some(&PLAIN), None], IdleCpu::Halt) && !stays(&[Some(&WAKES)], IdleCpu::Halt));
-        assert!(stays(&[Some(&PLAIN)], IdleCpu::Poll));
-        assert!(
-            stays(&[Some(&PLAIN), Some(&WAKES)], IdleCpu::Both) && !stays(&[Some(&PLAIN)], IdleCpu::Both)
-        );
+        assert!(stays(&[Some(plain), Some(awake)], IdleCpu::Halt));
+        assert!(!stays(&[Some(plain), None], IdleCpu::Halt) && !stays(&[Some(wakes)], IdleCpu::Halt));
+        assert!(stays(&[Some(plain)], IdleCpu::Poll));
+        assert!(stays(&[Some(plain), Some(wakes)], IdleCpu::Both) && !stays(&[Some(plain)], IdleCpu::Both));
     }
 
     #[test]
@@ -110,7 +100,8 @@ mod tests {
         let own = affinity::allowed().expect("CPUs")[0];
         // No machine has so many.
         let gone = usize::MAX;
-        let placed = |cpus: Vec<usize>, member: &'static Alike| {
+        let [plain, wakes] = members();
+        let placed = |cpus: Vec<usize>, member: &'static dyn Benchmark| {
             let worker = Worker::new(&catalogue, on(cpus), None, &words).expect("a worker");
             std::thread::scope(|scope| {
                 scope
@@ -119,9 +110,9 @@ mod tests {
                     .expect("it ends")
             })
         };
-        assert_eq!(placed(vec![own, gone], &PLAIN), Ok(()), "who has no partner needs one CPU");
-        assert_eq!(placed(vec![own, own], &WAKES), Ok(()));
-        let told = placed(vec![own, gone], &WAKES).expect_err("its partner cannot run");
+        assert_eq!(placed(vec![own, gone], plain), Ok(()), "who has no partner needs one CPU");
+        assert_eq!(placed(vec![own, own], wakes), Ok(()));
+        let told = placed(vec![own, gone], wakes).expect_err("its partner cannot run");
         assert!(told.contains(&format!("CPU {gone} cannot be used")), "{told}");
     }
 }
