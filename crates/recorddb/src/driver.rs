@@ -118,13 +118,7 @@ pub fn run_observed<T: CountsCalls, E: std::fmt::Display, O: Observer>(
     let mut children = Vec::with_capacity(plans.len());
     for (number, plan) in plans.iter().enumerate() {
         let own = Own { words: &words, first: 1 + number * WORDS };
-        children.push(Child::fork(|| match own.run(plan, &open, observe(plan)) {
-            Ok(()) => 0,
-            Err(text) => {
-                own.fail(&text);
-                1
-            }
-        })?);
+        children.push(Child::fork(|| own.told(own.run(plan, &open, observe(plan))))?);
     }
     Ok(ended(&words, children, timeout_ns))
 }
@@ -165,13 +159,9 @@ pub fn run_turns<T: CountsCalls, E: std::fmt::Display>(
         own(0).wait_for_all();
         let all = parts(windows, (ways, turns), &open, &check);
         // The first way's says that all are there.
-        match all.map(|parts| parts.iter().enumerate().rev().for_each(|(way, part)| own(way).store(part))) {
-            Ok(()) => 0,
-            Err(text) => {
-                own(0).fail(&text);
-                1
-            }
-        }
+        own(0).told(
+            all.map(|parts| parts.iter().enumerate().rev().for_each(|(way, part)| own(way).store(part))),
+        )
     })?;
     let first = ended(&words, vec![child], timeout_ns).pop();
     let first = first.unwrap_or_else(|| Err("it was not started".to_owned()));
@@ -359,6 +349,14 @@ impl<'a> Own<'a> {
             },
             moved: word(MOVED).checked_sub(1).map(|moved| moved == 1),
         }
+    }
+
+    /// Writes down why the child failed, if it did; its exit code.
+    fn told(&self, ended: Result<(), String>) -> i32 {
+        if let Err(text) = &ended {
+            self.fail(text);
+        }
+        i32::from(ended.is_err())
     }
 
     fn fail(&self, text: &str) {

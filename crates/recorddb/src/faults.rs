@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::fast;
 use crate::lock::{Granularity, Guard};
 use crate::options::{Records, StoreMode, Stored};
-use planned::{Fault, FaultPlan, FaultyLocks, Memory};
+use planned::{EOPNOTSUPP, Fault, FaultPlan, FaultyLocks, Memory};
 
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
@@ -282,5 +282,23 @@ fn fast_is_whole_after_any_error() {
     let unlocks = |world: &World| Rc::clone(&world.locks.unlocks);
     for errno in [ENOLCK, EINTR] {
         assert!(sweep(open, unlocks, Fault::Error(errno), false, judge) > 60);
+    }
+}
+
+/// Where a file system makes no room, zeros are written; where the disk has no room for more than is needed, that is made.
+#[test]
+fn fast_grows_by_what_is_needed_where_no_more_can_be_had() {
+    let least = 8 * fast::format::FIRST_CHUNK as usize;
+    for (errno, for_good) in [(EOPNOTSUPP, true), (ENOSPC, false)] {
+        let world = World::new();
+        let at = Some((1, Fault::Error(errno)));
+        *world.writes.borrow_mut() = FaultPlan { at, for_good, ..FaultPlan::default() };
+        let mut database = world.fast();
+        assert_eq!(world.data.borrow().len(), least, "{errno}");
+        let mut model = Model::new();
+        assert_eq!(work(&mut *database, &mut model), Ok(()), "{errno}");
+        drop(database);
+        *world.writes.borrow_mut() = FaultPlan::default();
+        others_are_there(&mut *world.fast(), &model, None);
     }
 }

@@ -236,4 +236,21 @@ mod tests {
         assert_eq!(counts, std::array::from_fn(|place| 3 * (place as u64 + 1)));
         assert_eq!(one.total(), 66);
     }
+
+    /// Two parts are one call that gathers them; what is left of one alone is a plain one.
+    #[test]
+    fn what_is_left_to_write_takes_the_call_for_its_parts() {
+        let calls = |first: &[u8], second: &[u8], written: usize| {
+            let file = oscost_sys::file::in_memory(0).expect("memory");
+            let mut io = Positioned::new(std::sync::Arc::new(file.into()));
+            write_rest(&mut io, 0, first, second, written).expect("room");
+            let (all, mut there) = ([first, second].concat(), vec![0; 9]);
+            let read = read_all(&mut io, written as u64, &mut there).expect("read");
+            assert_eq!(there[..read], all[written..]);
+            (io.calls().pwrite, io.calls().pwritev)
+        };
+        assert_eq!([calls(b"one", b"two", 0), calls(b"one", b"two", 2)], [(0, 1); 2]);
+        assert_eq!([calls(b"one", b"two", 3), calls(b"one", b"two", 5), calls(b"one", b"", 0)], [(1, 0); 3]);
+        assert_eq!(calls(b"one", b"two", 6), (0, 0));
+    }
 }

@@ -426,3 +426,6 @@ const _: () = assert!(
     RECORD_HEAD as usize + format::LONGEST_KEY / 8 + format::LONGEST_VALUE.div_ceil(8)
         <= SIZES[format::CLASSES - 1] as usize
 );
+
+#[cfg(test)]
+mod tests;

@@ -146,7 +146,7 @@ fn begin<W: Words + 'static>(
 }
 
 /// The database behind these words, with nothing done in it yet.
-fn opened<W: Words, L: Locks>(
+pub(super) fn opened<W: Words, L: Locks>(
     words: W,
     guard: Guard<L>,
     space: Option<Space>,

@@ -297,8 +297,11 @@ mod tests {
         assert_eq!(load(&mut words, pool), last, "what was freed last goes first");
         assert_eq!(load(&mut words, own), taken[31]);
         // 32 of its own, then the batch of all, then new ones.
-        let again: Vec<u64> =
-            (0..64).map(|_| space.take(&mut words, &mut guard, 16).expect("room").0).collect();
+        let mut again = Vec::new();
+        for left in (0..32).rev().chain((0..32).rev()) {
+            again.push(space.take(&mut words, &mut guard, 16).expect("room").0);
+            assert_eq!(space.idle[12], left, "so many are on its list");
+        }
         assert_eq!((again[0], again[31], again[32]), (taken[31], taken[0], last));
         assert_eq!((load(&mut words, pool), load(&mut words, own), space.idle[12]), (0, 0, 0));
         let new = space.take(&mut words, &mut guard, 16).expect("room").0;

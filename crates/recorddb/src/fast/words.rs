@@ -282,4 +282,37 @@ mod tests {
         assert_eq!(words.make_room(whole), Ok(()));
         assert!(matches!(words.make_room(whole + 1), Err(Error::Full(_))));
     }
+
+    /// Every way to the words of a file has those that are there, to the last one, and no other.
+    #[test]
+    fn the_last_word_is_there_and_none_behind_it() {
+        let file = Arc::new(File::from(oscost_sys::file::in_memory(32).expect("memory")));
+        let map = Arc::new(MappedFile::new(file.as_fd(), 1 << 16, true).expect("mapped"));
+        let mut mapped = MappedWords::new(map, Arc::clone(&file), 32);
+        let mut by_calls = FileWords::new(Positioned::new(file), 32);
+        let mut memory = MemoryWords(vec![0; 4]);
+        fn holds(words: &mut impl Words) {
+            assert_eq!(words.write(1, &[5, 6, 7]), Ok(()));
+            let mut read = [1; 4];
+            assert_eq!((words.read(0, &mut read), read), (Ok(()), [0, 5, 6, 7]));
+            assert_eq!((words.store(3, 8), words.load(3)), (Ok(()), Ok(8)));
+            let outside = |at| Err(super::outside(at));
+            assert_eq!((words.load(4), words.read(1, &mut read)), (Err(super::outside(4)), outside(1)));
+            assert_eq!(words.load(u64::MAX), Err(super::outside(u64::MAX)));
+        }
+        holds(&mut mapped);
+        holds(&mut by_calls);
+        holds(&mut memory);
+        for end in [words_outside(&mut mapped), words_outside(&mut memory)] {
+            assert_eq!(
+                end,
+                [Err(outside(4)), Err(outside(2))],
+                "what a file has is not lengthened by a write"
+            );
+        }
+    }
+
+    fn words_outside(words: &mut impl Words) -> [Result<(), Error>; 2] {
+        [words.store(4, 1), words.write(2, &[1; 3])]
+    }
 }

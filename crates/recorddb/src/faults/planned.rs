@@ -13,6 +13,7 @@ use crate::lock::{LockId, Locks};
 
 const ENOSPC: i32 = 28;
 const EINTR: i32 = 4;
+pub(super) const EOPNOTSUPP: i32 = 95;
 
 /// What happens at a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,9 +122,10 @@ impl Io for Memory {
                     return Err(CallError::new("write", ENOSPC));
                 }
             }
+            // Only room cannot be made.
+            None | Some(Fault::Error(EOPNOTSUPP)) => {}
             Some(Fault::Error(errno)) => return Err(CallError::new("write", errno)),
             Some(Fault::Short) => take = short(take).max(1),
-            None => {}
         }
         let mut bytes = self.bytes.borrow_mut();
         let end = self.position + take;

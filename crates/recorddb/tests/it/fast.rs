@@ -3,6 +3,7 @@
 use crate::support;
 
 use std::collections::BTreeMap;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
 use oscost_recorddb::workload::{self, Counts, OperationKind, Unobserved};
@@ -11,6 +12,7 @@ use oscost_recorddb::{
 };
 use oscost_recorddb::{Granularity, Primitive};
 use oscost_sys::process::Child;
+use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 use support::{Directory, MUTEX, alone, fast as options, place, plan};
 
 const ACCESSES: [Access; 3] = [Access::SeekRead, Access::Positioned, Access::Mapped];
@@ -203,6 +205,10 @@ fn other_files_are_refused_with_the_reason() {
     assert_eq!(open(), Err(Error::Refused(Refusal::OtherFile)));
     file.set_len(0).expect("cut");
     assert_eq!(open(), Err(Error::Refused(Refusal::OtherFile)));
+    // A word of others is theirs, too, for one who would make a database where there is none.
+    std::fs::write(directory.file("db.fast"), b"a letter").expect("written");
+    assert_eq!(Database::open(&path, &options()).map(drop), Err(Error::Refused(Refusal::OtherFile)));
+    assert_eq!(std::fs::read(directory.file("db.fast")).expect("read"), b"a letter");
 }
 
 #[test]
@@ -264,4 +270,25 @@ fn a_record_is_one_visit_and_keys_have_their_lengths() {
     }
     database.store(&[b'k'; 1024], b"", StoreMode::Insert).expect("stored");
     assert_eq!(database.fetch(&[b'k'; 1024]), Ok(Some(Vec::new())));
+}
+
+/// Programs of other builds look at the same bytes: behind every byte of the file one of all who are there, then one an opener.
+#[test]
+fn who_has_it_open_holds_the_bytes_of_the_format() {
+    let (_alone, directory, path) = place();
+    let _one = Database::open(&path, &options()).expect("open");
+    let file = std::fs::File::open(directory.file("db.fast")).expect("open");
+    let held = |count: u64| {
+        let byte = |at: u64| Range { start: (1 << 60) + at, length: 1 };
+        (0..count)
+            .map(|at| {
+                let found =
+                    record_lock::in_the_way(file.as_fd(), Owner::Description, LockKind::Write, byte(at));
+                found.expect("a lock").is_some()
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(held(3), [true, true, false]);
+    let _two = Database::open(&path, &options()).expect("open");
+    assert_eq!(held(4), [true, true, true, false]);
 }

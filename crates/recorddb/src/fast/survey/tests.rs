@@ -214,3 +214,38 @@ fn a_node_leads_on_by_the_next_bits_of_the_hash() {
     set(&mut words, node, Head::node(class, !hash, format::ROOT_SHIFT).word());
     assert_eq!(damages(&mut words), [("a slot that points to something else", root_of(hash))]);
 }
+
+/// Where no bit of the hash is left a node is a list: only its last slot leads to another.
+#[test]
+fn a_list_holds_records_and_leads_on_by_its_last_slot() {
+    let class = format::class_of(NODE_WORDS).expect("a class");
+    let levels = format::ROOT_SHIFT / 4 + 1;
+    let blocks: Vec<usize> = std::iter::once(0).chain((0..=levels).map(|_| class)).collect();
+    let mut words = with_blocks(&blocks);
+    let (hash, record) = put_record(&mut words, BLOCKS, 0, 42);
+    let mut slot = root_of(hash);
+    let mut list = 0;
+    for level in 0..=levels {
+        list = BLOCKS + SIZES[0] + u64::from(level) * SIZES[class];
+        (1..=FAN_OUT).for_each(|number| set(&mut words, list + number, EMPTY));
+        let shift = format::ROOT_SHIFT - 4 * level.min(levels - 1);
+        set(&mut words, list, Head::node(class, hash, shift).word());
+        set(&mut words, slot, node_slot(list));
+        // The last but one is the first of the list.
+        slot = if shift < 4 { list + FAN_OUT } else { list + 1 + (hash >> (shift - 4) & 15) };
+    }
+    for number in 1..FAN_OUT {
+        set(&mut words, list + number, record);
+        let found = survey(&mut words);
+        assert_eq!((&found.damages[..], found.records), (&[][..], 1), "slot {number}");
+        set(&mut words, list + number, EMPTY);
+    }
+    let end = list - SIZES[class] + FAN_OUT;
+    assert_eq!(load(&mut words, end), node_slot(list));
+    set(&mut words, end, EMPTY);
+    for number in 1..FAN_OUT {
+        set(&mut words, end - number, node_slot(list));
+        assert_eq!(damages(&mut words), [("a node where a record is to be", end - number)]);
+        set(&mut words, end - number, EMPTY);
+    }
+}
