@@ -262,6 +262,9 @@ mod tests {
         let flat = |cycle: f64| figure(&[(cycle, 100.0); 8]);
         assert_eq!(share(&flat(0.25), &flat(0.5), "cycles"), Some(-0.5));
         assert_eq!(share(&flat(0.25), &flat(0.5), "nothing"), None);
+        let of = |ns: f64| figure(&[(0.25, ns); 8]);
+        assert_eq!(share(&of(0.5), &of(0.25), "quiet"), Some(-0.5), "below a nanosecond, too");
+        assert_eq!([share(&of(0.0), &of(0.5), "quiet"), share(&of(0.5), &of(0.0), "quiet")], [None; 2]);
         assert!(has_cycles(&flat(0.25), &flat(0.5)) && !has_cycles(&flat(0.25), &figure(&[])));
         assert_eq!((time_of("cycles"), time_of("floor")), ("quiet", "floor"));
     }

@@ -155,3 +155,39 @@ fn side<'l>(figure: &Figure, result: &RunResult, of: &'l [f64]) -> VersionOneSid
     let noisy = figure.marks.contains(&Mark::Noisy);
     VersionOneSide { launches: of, step_ns: step / unit, operations, noisy }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A step is told in the unit of the values: a batch of so many operations, and none of a series.
+    #[test]
+    fn a_step_of_the_clock_is_in_the_unit_of_the_launches() {
+        let mut result = RunResult::begun(
+            std::time::UNIX_EPOCH,
+            Default::default(),
+            Default::default(),
+            Default::default(),
+        );
+        result.conditions.clock_step_ns = Some(20.0);
+        let mut figure: Figure = serde_json::from_value(json!({
+            "id": "a", "family": "", "title": "", "operation": "", "operations_per_iteration": 3,
+            "call_path": "libc", "group": "", "status": "measured", "headline": "floor",
+        }))
+        .expect("a figure");
+        let quantities = [("floor".to_owned(), 50.0)].into();
+        figure.launches = vec![LaunchRecord { iterations: 7, quantities, ..LaunchRecord::default() }];
+        let seen = |figure: &Figure, of: &[f64]| {
+            let side = side(figure, &result, of);
+            (side.step_ns, side.operations, side.noisy)
+        };
+        // In the unit itself, and in one of which the value is a half, or nothing.
+        assert_eq!(seen(&figure, &[50.0]), (20.0, 21, false));
+        assert_eq!(seen(&figure, &[0.5]), (0.2, 21, false));
+        assert_eq!(seen(&figure, &[0.0]), (20.0, 21, false));
+        figure.marks.push(Mark::Noisy);
+        figure.launches[0].iterations = 0;
+        assert_eq!(seen(&figure, &[50.0]), (0.0, 1, true));
+    }
+}

@@ -36,6 +36,9 @@ fn one_line_a_figure_and_one_screen() {
         assert_eq!(text.lines().count(), 2 + 12 + 1 + figures + 2, "{text}");
         text.says("run-99  ").lacks("run-87 ");
     }
+    let few = |count: usize| written(|out| history(&runs[..count], &style(80, false), out));
+    few(13).says("1 older ones");
+    few(12).lacks("older ones");
     let text = at(100);
     let strip = text.lines().find(|line| line.starts_with("  clock/monotonic ")).unwrap();
     strip.says("@@ ").says("1.80 .. 2.22 us");

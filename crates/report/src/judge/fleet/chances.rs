@@ -116,3 +116,95 @@ pub(super) fn together(
     }
     Some((usual, bulk))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test(what: OddIn, chance: f64) -> Test {
+        Test { chance, finding: OddFinding { what, apart: 0.1, usual: 0.02 } }
+    }
+
+    fn single(id: &str, chance: f64) -> Test {
+        test(OddIn::Figure(id.to_owned()), chance)
+    }
+
+    /// Half of the level is for the tests over all figures, however many single figures there are; where there is one kind of
+    /// tests alone it has the whole.
+    #[test]
+    fn weights_are_one_on_average_and_half_is_for_all_together() {
+        let of = |together: usize, singles: usize| {
+            let all = (0..together).map(|count| test(OddIn::Kernel(count), 0.5));
+            weights(&all.chain((0..singles).map(|_| single("a", 0.5))).collect::<Vec<_>>())
+        };
+        assert_eq!([of(2, 6), of(1, 3), of(2, 1)], [[2.0, 2.0 / 3.0], [2.0, 2.0 / 3.0], [0.75, 1.5]]);
+        assert_eq!([of(0, 3), of(2, 0), of(0, 0)], [[1.0; 2]; 3]);
+    }
+
+    #[test]
+    fn what_is_of_all_figures_is_said_first_and_then_the_surest() {
+        let tests =
+            [single("b", 0.0), test(OddIn::User(2), 0.0), single("a", 0.0), test(OddIn::Kernel(3), 0.0)];
+        let said = |adjusted: [f64; 4], level| {
+            findings(&tests, &adjusted, level).into_iter().map(|finding| finding.what).collect::<Vec<_>>()
+        };
+        let figure = |id: &str| OddIn::Figure(id.to_owned());
+        let all = [OddIn::Kernel(3), OddIn::User(2), figure("a"), figure("b")];
+        assert_eq!(said([0.02, 0.05, 0.01, 0.04], 0.05), all, "a chance at the level is below it");
+        assert_eq!(said([0.02, 0.05, 0.01, 0.04], 0.03), all[2..]);
+        assert_eq!(said([1.0; 4], 0.05), []);
+    }
+
+    #[test]
+    fn the_middle_of_a_host_is_that_of_two_figures_or_more() {
+        assert_eq!(middle(&[(0.0, 1.0)]), None);
+        assert_eq!(middle(&[(0.0, 1.0), (9.0, 3.0)]), Some(2.0));
+    }
+
+    /// Hosts whose figures deviate by these scales, each by the same; as a share it is a hundredth of that.
+    fn hosts(of: &[(usize, f64)]) -> Vec<Vec<(f64, f64)>> {
+        of.iter().map(|&(figures, apart)| vec![(apart, apart / 100.0); figures]).collect()
+    }
+
+    #[test]
+    fn a_host_of_few_figures_says_less_and_one_of_a_single_figure_nothing() {
+        let usual = [-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4];
+        let mut of: Vec<(usize, f64)> = usual.map(|apart| (16, apart)).into();
+        of.extend([(16, 2.0), (4, 2.0), (4, 1.0), (16, 0.5), (1, 2.0)]);
+        let mut tests = Tests::new();
+        let (share, bulk) = together(3, 1, &hosts(&of), &mut tests).expect("enough hosts");
+        let chance = |host: usize| tests[&(3, host)][0].chance;
+        assert!(chance(8) < chance(9), "of 4 of 16 figures half counts");
+        assert!((chance(10) - chance(11)).abs() < 1e-12, "a mean of 1 in 4 of 16 is one of a half in all");
+        assert!(!tests.contains_key(&(3, 12)) && bulk.count == 12, "{bulk:?}");
+        let found = &tests[&(3, 8)][0].finding;
+        assert_eq!((&found.what, found.apart, found.usual), (&OddIn::User(16), 0.02_f64.exp_m1(), share));
+        let middles = Bulk::of(of[..12].iter().map(|it| it.1 / 100.0)).expect("hosts");
+        assert_eq!(share, middles.scale.exp_m1());
+        let mut kernel = Tests::new();
+        assert!(together(0, 0, &hosts(&of[..8]), &mut kernel).is_some(), "eight are enough");
+        assert_eq!(kernel[&(0, 0)][0].finding.what, OddIn::Kernel(16));
+        let mut few = Tests::new();
+        assert!(together(0, 0, &hosts(&of[..7]), &mut few).is_none() && few.is_empty());
+    }
+
+    /// Where all figures have one scale, a host is far enough out where each figure is; where one is narrower, it is clipped.
+    #[test]
+    fn what_a_group_shows_is_where_its_mean_is_far_enough() {
+        let bulk = Bulk::of((0..40).map(|at| f64::from(at) / 22.0)).expect("values");
+        let shows = |scales: &[f64], kinds: usize| {
+            Together { bulk, scales: scales.to_vec(), kinds }.shows(0.001).map(f64::ln_1p)
+        };
+        let far = |kinds: f64| bulk.reach(0.001 / 2.0 / kinds) + NINE_OF_TEN * bulk.scale;
+        let near = |one: Option<f64>, other: f64| one.is_some_and(|one| (one / other - 1.0).abs() < 1e-9);
+        assert!(far(1.0) < CLIP && far(2.0) < CLIP && far(2.0) > far(1.0));
+        assert!(near(shows(&[0.02; 3], 1), 0.02 * far(1.0)) && near(shows(&[0.02; 3], 2), 0.02 * far(2.0)));
+        assert!(near(shows(&[0.02; 3], 0), 0.02 * far(1.0)), "no kind is counted as one");
+        // Of two scales the narrow one is at its bound, and the wide one has the rest.
+        let wide = 2.0 * far(1.0) - CLIP;
+        assert!(wide * 4.0 > CLIP && near(shows(&[0.01, 0.04], 1), 0.04 * wide));
+        assert_eq!(shows(&[], 1), None);
+        let wider = Bulk::of((0..40).map(|at| f64::from(at) / 10.0)).expect("values");
+        assert_eq!(Together { bulk: wider, scales: vec![0.02; 3], kinds: 1 }.shows(0.001), None, "clipped");
+    }
+}

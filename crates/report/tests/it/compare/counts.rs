@@ -97,6 +97,13 @@ fn every_id_that_a_side_tried_has_its_row() {
     let more: Vec<&str> = changes.of(CountVerdict::More).iter().map(|row| row.id.as_str()).collect();
     assert_eq!(more, ["most", "more"], "the largest difference first");
     assert_eq!(changes.differing, []);
+    let ids = [("none", failed), ("varies", Ok(100))];
+    let [before, mut now] = [counted(&ids), counted(&ids)];
+    now.figures[1].quantities.values_mut().for_each(|quantity| quantity.estimate.value += 0.5);
+    now.figures[1].count.as_mut().unwrap().repeats = Repeats::Varies;
+    let changes = Changes::between(&before, &now);
+    let unclear: Vec<&str> = changes.of(CountVerdict::Unclear).iter().map(|row| row.id.as_str()).collect();
+    assert_eq!(unclear, ["varies", "none"], "what has no difference comes last");
 }
 
 /// A line a figure at every width: what moved stands behind it as far as it fits.

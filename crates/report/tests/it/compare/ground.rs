@@ -61,23 +61,26 @@ fn what_wakes_another_cpu_is_judged_where_that_cpu_was_as_near_and_as_awake() {
 /// Two runs of one machine, seconds apart: beside compilers a hand-over to the other CPU took 12.2 us, and 2.47 us without them.
 #[test]
 fn what_wakes_another_cpu_is_not_judged_where_others_had_that_cpu_on_one_side() {
-    let judged = |of_a: f64, of_b: f64, hop: Option<f64>| {
+    let told = |of_a: Option<f64>, of_b: Option<f64>, hop: Option<f64>| {
         let (mut a, mut b) = (stored(), scaled(stored(), MONOTONIC, 0.2));
         for (result, share) in [(&mut a, of_a), (&mut b, of_b)] {
             for launch in &mut figure_mut(result).launches {
-                (launch.hop_ns, launch.foreign_share) = (hop, Some(share));
+                (launch.hop_ns, launch.foreign_share) = (hop, share);
             }
         }
         let comparison = against(&a, &b);
         let row = row(&comparison, MONOTONIC);
         (row.verdict, row.why.clone())
     };
+    let judged = |of_a: f64, of_b: f64, hop| told(Some(of_a), Some(of_b), hop);
     let hop = Some(31.0);
     let (verdict, why) = judged(0.69, 0.0, hop);
     assert!(verdict == Verdict::Unclear && why.contains("69 %, 0 %"), "{why}");
     assert_eq!(judged(0.0, 0.69, hop).0, Verdict::Unclear);
     assert_eq!(judged(0.69, 0.62, hop).0, Verdict::Faster, "both are prices of a busy CPU");
     assert_eq!(judged(0.1, 0.0, hop).0, Verdict::Faster, "most batches met nobody");
+    assert_eq!(told(Some(0.1), None, hop).0, Verdict::Faster, "who does not say it was alone");
+    assert_eq!(told(Some(0.69), None, hop).0, Verdict::Unclear);
     assert_eq!(judged(0.69, 0.0, None).0, Verdict::Faster, "what stays on its CPU wakes no other one");
 }
 

@@ -165,11 +165,18 @@ fn a_pair_is_held_against_others_where_no_result_made_it_otherwise() {
     assert_eq!(with_second(|b| b.ratios.clear()).pairs.len(), 0);
 }
 
-/// Evidence is that of the first result of each side.
+/// Evidence and conditions are those of the first result of each side.
 #[test]
-fn evidence_of_further_results_is_not_told() {
+fn what_differs_around_further_results_is_not_told() {
     let more = |b: &mut RunResult| {
         figure_mut(b).evidence.system_calls.insert("clock_gettime".into(), 1.0);
     };
     assert!(with_second(more).evidence.is_empty());
+    let told = |place: usize| {
+        let [a, mut b] = ["a", "b"].map(|boot| side(&[(boot, 1.0), (boot, 1.0)]));
+        b[place].conditions.kernel = "Linux 99".into();
+        let comparison = compare_sides(&named(a), &named(b), Rules::default()).unwrap();
+        comparison.conditions.iter().any(|differs| differs.what == "kernel")
+    };
+    assert_eq!([told(0), told(1)], [true, false]);
 }

@@ -266,6 +266,19 @@ fn pairs_are_compared_too() {
     assert_eq!(pair.id, "clock/monotonic_syscall to clock/monotonic");
     assert_eq!((pair.verdict, name_of_pair(pair.verdict)), (Verdict::Slower, "higher"));
     assert_eq!(comparison.of(Verdict::Slower).count(), 0, "a ratio is no figure that got slower");
+    // A figure whose own launches scatter too widely is judged by its ratio to what stood still.
+    let wide = |mut result: RunResult| {
+        let figure = result.figures.iter_mut().find(|figure| figure.id == "clock/monotonic_syscall").unwrap();
+        for (launch, factor) in figure.launches.iter_mut().zip([1.0, 3.0].into_iter().cycle()) {
+            launch.quantities.values_mut().for_each(|value| *value *= factor);
+        }
+        result
+    };
+    let (wide_a, wide_b) = (wide(with(8.0)), wide(with(12.0)));
+    let comparison = against(&wide_a, &wide_b);
+    let figure = row(&comparison, "clock/monotonic_syscall");
+    assert_eq!(figure.verdict, Verdict::Slower, "{figure:?}");
+    assert!(figure.why.starts_with("judged by its ratio to clock/monotonic,"), "{figure:?}");
     // The CPUs of one of its figures moved apart between the runs, which moves what passes between them.
     for (apart, judged) in [(33.5, Verdict::Slower), (160.0, Verdict::Unclear)] {
         let [a, b] = [(with(8.0), 33.0), (with(12.0), apart)].map(|(mut result, hop)| {

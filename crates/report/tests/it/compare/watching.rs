@@ -71,4 +71,11 @@ fn a_run_without_a_number_is_a_gap() {
     watch.add(scaled(stored(), MONOTONIC, 1.2), &[]);
     let shown = written(|out| screen(&watch, &STYLE, out));
     assert!(line(&shown).ends_with("slower +20.0 % in run 3 (quiet) . @"), "held against run 1: {shown}");
+    // So has one that a run did not look at.
+    let mut others = stored();
+    others.figures.retain(|figure| figure.id != MONOTONIC);
+    watch.add(others, &[]);
+    watch.add(scaled(stored(), MONOTONIC, 1.2), &[]);
+    let shown = written(|out| screen(&watch, &STYLE, out));
+    assert!(line(&shown).ends_with(" . @ @"), "{shown}");
 }
