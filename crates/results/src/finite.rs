@@ -10,16 +10,9 @@ pub(crate) fn not_finite(value: &impl Serialize) -> Option<String> {
 }
 
 /// The path so far, put together from the inside out.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 struct Found(String);
-
-impl std::error::Error for Found {}
-
-impl Display for Found {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 impl ser::Error for Found {
     fn custom<T: Display>(message: T) -> Self {
@@ -245,7 +238,14 @@ mod tests {
         #[derive(serde::Serialize)]
         enum Either {
             Both(f64, f64),
+            One(f64),
+            Named { inner: f64 },
         }
+        #[derive(serde::Serialize)]
+        struct Only(f64);
+        assert_eq!(not_finite(&[Only(1.0), Only(f64::NAN)]), Some("[1]".to_owned()));
+        assert_eq!(not_finite(&Either::One(f64::NAN)), Some("One".to_owned()));
+        assert_eq!(not_finite(&Either::Named { inner: f64::NAN }), Some("inner".to_owned()));
         assert_eq!(not_finite(&Pair(f64::NAN, 1.0)), Some("[0]".to_owned()));
         assert_eq!(not_finite(&Pair(1.0, f64::NAN)), Some("[1]".to_owned()));
         let both = not_finite(&Either::Both(f64::NAN, 1.0));

@@ -323,6 +323,9 @@ mod tests {
         let within = judge(&[Some(change)], 5.0)[0].unwrap();
         let half = |t: f64| change.error * t;
         assert_eq!((within.verdict, within.level), (Verdict::Within, 0.9));
+        let look = |threshold| judge_at(&[Some(change)], threshold, 0.5)[0].unwrap();
+        assert_eq!((look(5.0).verdict, look(5.0).level), (Verdict::Within, 0.95), "half of each error");
+        assert_eq!((look(0.05).verdict, look(0.05).level), (Verdict::Unclear, 0.9975));
         assert!((within.high.ln_1p() - 1.1_f64.ln() - half(2.131_846_79)).abs() < 1e-8, "{within:?}");
         assert!((1.1_f64.ln() - within.low.ln_1p() - half(2.131_846_79)).abs() < 1e-8, "{within:?}");
         let unclear = judge(&[Some(change)], 0.05)[0].unwrap();

@@ -229,6 +229,9 @@ mod tests {
         );
         assert_eq!(at(-0.1), None);
         assert_eq!((FineHistogram::new().mean(), FineHistogram::new().extremes()), (None, None));
+        let mut one = FineHistogram::new();
+        one.record(7);
+        assert_eq!((one.mean(), one.extremes(), one.quantile(0.5)), (Some(7.0), Some((7, 7)), Some(7.0)));
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Bulk {
         if self.count < 3 || scale <= 0.0 || scale.is_nan() || value.is_nan() {
             return 1.0;
         }
-        (2.0 * student::beyond(((value - self.centre) / scale).abs(), self.freedom())).min(1.0)
+        2.0 * student::beyond(((value - self.centre) / scale).abs(), self.freedom())
     }
 }
 
@@ -114,7 +114,7 @@ impl Tail {
         let own = self.farthest.iter().position(|&it| it == distance);
         let others = self.farthest.iter().enumerate().filter(|(at, _)| Some(*at) != own).map(|(_, &it)| it);
         let others: Vec<f64> = others.take(self.far + 1).collect();
-        let Some(&begins) = others.last() else { return 1.0 };
+        let begins = others.last().copied().unwrap_or_default();
         let beyond = (distance / begins.hypot(FAR * error)).ln();
         let sum: f64 = others.iter().map(|it| (it / begins).ln()).sum();
         if !(beyond > 0.0 && sum > 0.0) {
@@ -281,6 +281,8 @@ mod tests {
         }
         assert_eq!(Bulk::of([1.0, 2.0]).unwrap().reach(0.01), f64::INFINITY);
         assert_eq!(bulk.reach(0.0), f64::INFINITY);
+        let three = Bulk::of([1.0, 2.0, 3.0]).unwrap();
+        assert!(three.reach(0.3).is_finite() && three.chance(9.0, 0.0) < 0.5, "three have a scale");
     }
 
     /// Nearly half of the values are odd, and equal: their distances are nothing, and the others have their scale all the same.

@@ -183,6 +183,7 @@ mod tests {
         }
         assert_eq!(worst_stretch(&values, 1001), None);
         assert_eq!(worst_stretch(&values, 0), None);
+        assert_eq!(worst_stretch(&[5.0], 1), Some((5.0, 0.0)));
     }
 
     #[test]

@@ -221,6 +221,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn pairs_of_just_this_ratio_are_among_those_of_at_most_it() {
+        let of = Distribution { atoms: vec![(1.0, 0.25), (2.0, 0.25), (3.0, 0.5)] };
+        let other = Distribution { atoms: vec![(1.0, 0.5), (2.0, 0.5)] };
+        // Of 1/1, 2/1, 3/1, 1/2, 2/2, 3/2 with weights of an eighth, but a quarter of each 3.
+        let at = |ratio| ratio_at_most(&of, &other, ratio);
+        assert_eq!([0.4, 0.5, 1.0, 1.5, 2.0, 3.0].map(at), [0.0, 0.125, 0.375, 0.625, 0.75, 1.0]);
+    }
+
     /// B against A: equal launches of these values; a step of A's clock is so many ns.
     fn judged(a: &[f64], b: &[f64], step_ns: f64) -> Change {
         let of = |launches, step_ns| VersionOneSide { launches, step_ns, operations: 1, noisy: false };
