@@ -1,5 +1,6 @@
 //! Counts a program that runs already, with all that it starts. Nothing of it stops, and nothing stays if this process dies.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use crate::{Counted, Ended, Faults, Switches, Usage, Way};
@@ -8,9 +9,10 @@ use oscost_sys::{endings, process, readiness, usage};
 
 use crate::BillError;
 use crate::by_ebpf::InKernel;
+use crate::relatives::Relatives;
 use crate::rules::Table;
 
-/// Between two looks at what the process has used, and at the user's interrupt.
+/// Between two looks at what the processes have used, and at the user's interrupt.
 const LOOK: Duration = Duration::from_millis(50);
 /// The namespace of processes in which the kernel's own numbers hold.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
@@ -32,12 +34,16 @@ pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
     kernel.watch(number)?;
     kernel.attach()?;
     let mut running = 0;
-    let before = used(number).ok_or(BillError::NoProcess(pid))?;
+    let first = looked_at(std::iter::once(number), number);
+    if !first.contains_key(&number) {
+        return Err(BillError::NoProcess(pid));
+    }
+    let mut relatives = Relatives::new(first);
     let begun = Instant::now();
     // Whom a known thread starts is known; one that started somebody before it was known is found by another look.
     loop {
         let mut is_new = false;
-        for tid in threads_of(number) {
+        for tid in family(number).1 {
             if kernel.enter(tid)? {
                 (is_new, running) = (true, running + 1);
             }
@@ -46,12 +52,11 @@ pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
             break;
         }
     }
-    let mut after = before;
     let mut has_ended = false;
     while !has_ended && begun.elapsed() < for_ && endings::number().is_none() {
         let rest = for_.saturating_sub(begun.elapsed()).min(LOOK);
         let ready = readiness::poll_readable(&[&end], u64::try_from(rest.as_nanos()).unwrap_or(0))?;
-        after = used(number).unwrap_or(after);
+        relatives.look(&looked_at(relatives.numbers(), number));
         has_ended = ready.first() == Some(&true);
     }
     let wall = begun.elapsed();
@@ -63,7 +68,7 @@ pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
         Some(status) if status & 0x7f != 0 => Ended::Killed((status & 0x7f).cast_signed()),
         Some(status) => Ended::Exited((status >> 8 & 0xff).cast_signed()),
     };
-    let change = after.since(&before);
+    let change = relatives.used();
     let usage = Usage {
         wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
         user_ns: change.user_ns,
@@ -75,14 +80,15 @@ pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
     Ok(seen.counted(&table, Way::Ebpf, usage, ended, running))
 }
 
-/// What a process has used so far with all its threads, as /proc says.
-fn used(pid: i32) -> Option<usage::Usage> {
-    let text = |name: &str| oscost_sys::file::text(format!("/proc/{pid}/{name}")).ok();
-    Some(usage::parse(&text("status")?, &text("stat")?)?.usage)
+/// What these processes have used so far and the descendants of `pid`, as /proc says.
+fn looked_at(known: impl Iterator<Item = i32>, pid: i32) -> BTreeMap<i32, usage::Relative> {
+    let stat = |pid: i32| usage::relative(&oscost_sys::file::text(format!("/proc/{pid}/stat")).ok()?);
+    let all: BTreeSet<i32> = known.chain(family(pid).0).collect();
+    all.into_iter().filter_map(|pid| Some((pid, stat(pid)?))).collect()
 }
 
-/// The threads of a process and of its descendants.
-fn threads_of(pid: i32) -> Vec<i32> {
+/// A process and its descendants, and the threads of all of them.
+fn family(pid: i32) -> (Vec<i32>, Vec<i32>) {
     let numbers = |folder: String| -> Vec<i32> {
         let names = Folder::names_at(folder).unwrap_or_default();
         names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect()
@@ -98,5 +104,5 @@ fn threads_of(pid: i32) -> Vec<i32> {
             processes.extend(children.split_whitespace().filter_map(|word| word.parse::<i32>().ok()));
         }
     }
-    threads
+    (processes, threads)
 }

@@ -63,9 +63,15 @@ fn is_unseen(free: &Usage, tick_ns: u64, processes: u64) -> bool {
     free.looks.is_none() && free.user_ns + free.system_ns < processes * tick_ns
 }
 
-/// Why its system time is not known well enough to hold the items against it, and what helps.
-fn unknown(free: &Usage, tick_ns: u64, processes: u64) -> String {
+/// Why its system time is not known well enough to hold the items against it, and what helps: one that `ran_anyway` has no runs.
+fn unknown(free: &Usage, tick_ns: u64, processes: u64, ran_anyway: bool) -> String {
     let ms = |ns: u64| ns as f64 / 1e6;
+    if ran_anyway {
+        let system = ms(free.system_ns);
+        return format!(
+            "its system time of {system:.0} ms is too short to be known: count longer (--for 60s)"
+        );
+    }
     if processes > 1 && is_unseen(free, tick_ns, processes) {
         let (all, tick) = (ms(free.user_ns + free.system_ns), ms(tick_ns));
         return format!(
@@ -86,7 +92,7 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
     let Some(first) = bill.counted.first() else { return all };
     if let Some(free) = &time(bill) {
         if bill.explained.is_none() {
-            all.push(unknown(free, tick_ns, processes(bill)));
+            all.push(unknown(free, tick_ns, processes(bill), bill.pid.is_some()));
         }
         all.extend(against(free, first));
     }
@@ -246,6 +252,13 @@ mod tests {
         let few = seen(2, 2, 0);
         assert_eq!(explained(&few, 4_000_000), None);
         assert!(left(&few, 4_000_000, true)[0].contains("0.70 ms is too short to be known"));
+        let running = Bill {
+            free: None,
+            pid: Some(7),
+            counted: vec![Counted { way: Way::Ebpf, usage: free(0, 20_000_000), ..Counted::default() }],
+            ..few.clone()
+        };
+        assert!(left(&running, 4_000_000, true)[0].ends_with("count longer (--for 60s)"), "it has no runs");
         // As many looks as a share between the bounds of a good bill needs.
         assert!(explained(&seen(40, 40, 0), 4_000_000).is_some());
         let mut unseen = seen(0, 0, 1000);

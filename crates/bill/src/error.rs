@@ -43,7 +43,9 @@ pub enum BillError {
     )]
     OtherNumbers(u32),
     /// No program may be loaded into the kernel.
-    #[error("eBPF cannot count here: {0}; count by ptrace instead")]
+    #[error(
+        "eBPF cannot count here: {0}; ptrace counts only what bill starts itself: oscost bill -- PROGRAM"
+    )]
     NoEbpf(String),
     /// It was interrupted before anything was counted.
     #[error(

@@ -19,6 +19,7 @@ mod error;
 mod key;
 pub mod price;
 mod prices;
+mod relatives;
 pub mod replacements;
 mod rules;
 mod run;

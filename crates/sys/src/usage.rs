@@ -131,11 +131,7 @@ pub fn parse(status: &str, stat: &str) -> Option<Seen> {
     let switches = |key: &str| -> Option<u64> {
         status.lines().find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
     };
-    // The name of the program stands in parentheses and may contain anything, so fields are counted after the last ')'.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let field = |number: usize| -> Option<u64> { fields.get(number - 3)?.parse().ok() };
-    // Clock ticks are 10 ms on every Linux of today: USER_HZ is part of the ABI.
-    const TICK_NS: u64 = 10_000_000;
+    let field = fields(stat)?;
     let usage = Usage {
         voluntary_switches: switches("voluntary_ctxt_switches:")?,
         involuntary_switches: switches("nonvoluntary_ctxt_switches:")?,
@@ -146,6 +142,42 @@ pub fn parse(status: &str, stat: &str) -> Option<Seen> {
     };
     let cpu = field(39).and_then(|cpu| usize::try_from(cpu).ok());
     Some(Seen { usage, cpu, tracer_pid: Watched::of(status).tracer_pid })
+}
+
+/// Clock ticks of /proc are 10 ms on every Linux of today: USER_HZ is part of the ABI.
+const TICK_NS: u64 = 10_000_000;
+
+/// The numbers of a line of /proc/PID/stat by their positions in proc(5). The name of the program stands in parentheses and may
+/// contain anything, so they are counted after the last ')'.
+fn fields(stat: &str) -> Option<impl Fn(usize) -> Option<u64>> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    Some(move |number: usize| fields.get(number - 3)?.parse().ok())
+}
+
+/// A process among its relatives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Relative {
+    /// Its parent.
+    pub parent: i32,
+    /// When it began, in ticks: numbers of processes come again.
+    pub begun: u64,
+    /// CPU time and faults, its own and those of all children that it has waited for; without switches.
+    pub usage: Usage,
+}
+
+/// Reads the text of /proc/PID/stat, proc(5). `None` where it is cut.
+#[must_use]
+pub fn relative(stat: &str) -> Option<Relative> {
+    let field = fields(stat)?;
+    let both = |own: usize, of_children: usize| Some(field(own)?.saturating_add(field(of_children)?));
+    let usage = Usage {
+        minor_faults: both(10, 11)?,
+        major_faults: both(12, 13)?,
+        user_ns: both(14, 16)?.saturating_mul(TICK_NS),
+        system_ns: both(15, 17)?.saturating_mul(TICK_NS),
+        ..Usage::default()
+    };
+    Some(Relative { parent: i32::try_from(field(4)?).ok()?, begun: field(22)?, usage })
 }
 
 /// Limits the memory, time or number of something for this process and its children. setrlimit(2).
@@ -238,6 +270,20 @@ mod tests {
             parse(&status, &format!("1 (x) S {}", vec![most; 50].join(" "))).expect("both files are whole");
         assert_eq!((usage.switches(), usage.faults()), (u64::MAX, u64::MAX));
         assert_eq!((usage.user_ns, usage.system_ns, tracer_pid), (u64::MAX, u64::MAX, None));
+    }
+
+    #[test]
+    fn a_process_is_seen_with_the_children_that_it_waited_for() {
+        let stat = "9 (a) b) S 4 9 9 0 -1 0 100 20 3 1 50 7 30 2 20 0 1 0 8888";
+        let usage = Usage {
+            minor_faults: 120,
+            major_faults: 4,
+            user_ns: 800_000_000,
+            system_ns: 90_000_000,
+            ..Usage::default()
+        };
+        assert_eq!(relative(stat), Some(Relative { parent: 4, begun: 8888, usage }));
+        assert_eq!(relative(stat.rsplit_once(' ').expect("many").0), None);
     }
 
     #[test]

@@ -191,6 +191,31 @@ impl Drop for Runs {
 }
 
 #[test]
+fn the_time_of_a_running_program_is_that_of_its_running_children_too() {
+    let _alone = alone();
+    // The parent sleeps.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "while :; do :; done & echo; wait"]).stdout(Stdio::piped());
+    let mut parent = shell.spawn().expect("started");
+    let mut line = String::new();
+    let mut told = BufReader::new(parent.stdout.take().expect("piped"));
+    told.read_line(&mut line).expect("read");
+    let counted = attach(parent.id(), Duration::from_secs(1));
+    let children = format!("/proc/{0}/task/{0}/children", parent.id());
+    for pid in std::fs::read_to_string(children).expect("proc").split_whitespace() {
+        // SAFETY: kill touches no memory.
+        unsafe { libc::kill(pid.parse().expect("a number"), libc::SIGKILL) };
+    }
+    parent.wait().expect("it ends");
+    match counted {
+        Err(error @ (BillError::NoEbpf(_) | BillError::OtherNumbers(_))) => {
+            println!("SKIP the_time_of_a_running_program: {error}");
+        }
+        counted => assert_ne!(counted.expect("counted").usage.user_ns, 0),
+    }
+}
+
+#[test]
 #[ignore = "a body: another test starts it"]
 fn attaches() {
     let Ok(pid) = std::env::var("OSCOST_BILL_ATTACHES") else { return };
