@@ -375,3 +375,6 @@ fn over_runs(measured: &[Measured]) -> Vec<(u32, f64, f64)> {
     let all = of_series.into_iter();
     all.filter_map(|(series, (at, errors))| Some((series, median(at)?, median(errors)?))).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,3 +45,51 @@ pub(super) fn named(
         stays.then(|| format!("in {named} it changed by less than the threshold: measure again"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use oscost_stats::drift::Drift;
+
+    use super::*;
+
+    /// A change by this share, known to this factor either way.
+    fn change(share: f64, grain: f64) -> Change {
+        let (a, b) = ([100.0; 10], [100.0 * (1.0 + share); 10]);
+        Change::between(&a, &b, MEDIAN, grain, Drift::NONE).expect("a ratio")
+    }
+
+    #[test]
+    fn a_change_is_none_where_the_floor_certainly_changed_by_less() {
+        let stays = |share: f64, of_floor: f64, grain: f64| {
+            floor(&change(share, 0.0), 0.05, &mut |quantity, q| {
+                assert_eq!((quantity, q), (FLOOR, quantile_of(FLOOR)));
+                Some(change(of_floor, grain))
+            })
+            .is_some()
+        };
+        for way in [1.0, -1.0] {
+            assert!(stays(0.5 * way, 0.02 * way, 0.0) && stays(0.5 * way, -0.2 * way, 0.0));
+            assert!(!stays(0.5 * way, 0.1 * way, 0.0), "by more than anybody asked about");
+            assert!(!stays(0.3 * way, 0.02 * way, 1.0), "perhaps by as much");
+        }
+        assert!(floor(&change(0.5, 0.0), 0.05, &mut |_, _| None).is_none(), "there is no floor");
+    }
+
+    #[test]
+    fn a_change_is_none_where_what_is_named_is_certainly_within() {
+        let stays = |quartile: (f64, f64), median: (f64, f64)| {
+            named("cycles", 0.05, &mut |quantity, q| {
+                assert_eq!(quantity, "cycles");
+                let (share, grain) = if q == MEDIAN { median } else { quartile };
+                Some(change(share, grain))
+            })
+        };
+        let (still, wide) = ((0.01, 0.0), (0.0, 0.06));
+        let words = "in cycles it changed by less than the threshold: measure again".to_owned();
+        assert_eq!([stays(still, wide), stays(wide, still)], [Some(words.clone()), Some(words)]);
+        for other in [wide, (0.06, 0.0), (-0.06, 0.0)] {
+            assert_eq!(stays(other, other), None, "{other:?}");
+        }
+        assert_eq!(named("cycles", 0.05, &mut |_, _| None), None);
+    }
+}

@@ -74,8 +74,10 @@ fn wide_intervals_are_told_run_by_run() {
     figure(&mut runs[3].1, "clock/monotonic", 0.5, true);
     let text = shown(&runs, 100, true);
     let mut lines = text.lines().skip_while(|line| !line.trim_start().starts_with("clock/monotonic "));
-    assert!(lines.next().unwrap().contains("\u{2581}\u{2581}\u{2581}\u{2581}"));
-    assert_eq!(lines.next().unwrap().trim(), "149?", "{text}");
+    let column = |line: &str, of: &str| line[..line.find(of).unwrap()].chars().count();
+    let strip = column(lines.next().unwrap(), "\u{2581}\u{2581}\u{2581}\u{2581}");
+    let below = lines.next().unwrap();
+    assert_eq!((below.trim(), column(below, "149?")), ("149?", strip), "{text}");
     assert!(
         lines.next().unwrap().trim_start().starts_with("clock/monotonic_syscall"),
         "a narrow one needs no line"

@@ -173,6 +173,23 @@ fn what_version_1_called_a_change_is_held_against_the_threshold() {
     assert_eq!(told(&zero(), &zero()), plainly(Verdict::Within, false));
 }
 
+/// The change and its interval are told; of another machine neither.
+#[test]
+fn a_change_is_told_with_its_interval() {
+    let a = exactly(&[100.0; 12], 1.0);
+    let mut b = exactly(&[110.0; 12], 1.0);
+    let change = |b: &RunResult| {
+        let named = |result| Named { name: "x", result };
+        let row = compare(&named(&a), &named(b), Rules::default()).rows.remove(0);
+        (row.change.map(|change| (change.level, [change.change, change.low, change.high])), row.why)
+    };
+    let (Some((level, shares)), why) = change(&b) else { panic!("a change") };
+    assert_eq!((level, why.as_str()), (0.95, ""));
+    assert!(shares.iter().all(|share| (share - 0.1).abs() < 1e-9), "{shares:?}");
+    b.machine.cpu_model = "another".into();
+    assert_eq!(change(&b), (None, "another machine".to_owned()));
+}
+
 #[test]
 fn a_noisy_side_is_named() {
     let side = |noisy: bool| {

@@ -100,6 +100,10 @@ fn nothing_has_no_ratio_and_one_launch_no_speed_of_the_core() {
     };
     let one = judged(nothing(side(6, 1.0)), side(6, 1.0), Rules::default());
     assert_eq!(verdict(&one), (Verdict::Unclear, "a side is zero, so there is no ratio".to_owned()));
+    let mut once = side(7, 1.5);
+    figure_mut(&mut once[3]).launches[0].quantities.values_mut().for_each(|value| *value = 0.0);
+    let once = judged(side(7, 1.0), once, Rules::default());
+    assert!(row(&once, MONOTONIC).change.is_none(), "one of nothing is enough");
     assert!(one.warnings.iter().all(|warning| !warning.contains("the core ran")), "{:?}", one.warnings);
     let both = judged(nothing(side(6, 1.0)), nothing(side(6, 1.0)), Rules::default());
     assert_eq!(verdict(&both).0, Verdict::Within);

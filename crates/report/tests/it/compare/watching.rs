@@ -40,6 +40,7 @@ fn a_run_that_changed_is_marked_and_is_what_the_next_ones_are_held_against() {
 #[test]
 fn the_screen_keeps_the_last_change_and_draws_the_runs() {
     let watch = watched(&[1.0, 1.0, 1.2, 1.2]);
+    assert_eq!(watch.runs(), 4);
     let shown = written(|out| screen(&watch, &STYLE, out));
     assert_eq!(line(&shown), "clock/monotonic 27.2 ns slower +20.0 % in run 3 (quiet) ..@@", "{shown}");
     let other = shown.lines().find(|line| line.contains("clock/monotonic_syscall")).unwrap();

@@ -1,0 +1,128 @@
+//! Small fleets, whose hosts are made value by value.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A figure of 100 ns times `factor`, known within this share either way.
+fn figure(id: &str, factor: f64, half: f64) -> Value {
+    let value = 100.0 * factor;
+    json!({
+        "id": id, "status": "measured", "headline": "floor", "call_path": "libc",
+        "quantities": {"floor": {
+            "value": value, "low": value / (1.0 + half), "high": value * (1.0 + half), "unit": "ns",
+        }},
+        "evidence": {"audit_method": "ptrace", "system_calls": {"call": 1.0}},
+    })
+}
+
+fn row(figure: Value) -> RowFigure {
+    serde_json::from_value(figure).expect("a figure")
+}
+
+fn host(name: &str, figures: &[Value]) -> Outline<RowFigure> {
+    serde_json::from_value(json!({
+        "format": "oscost", "version": 3, "partial": false, "started": "2026-11-20T00:00:00Z",
+        "tool": {"version": "0.3.0"}, "machine": {"cpu_model": "one", "host": name}, "conditions": {"kernel": "one"},
+        "plan": {"effort": "default"}, "figures": figures,
+    }))
+    .expect("a result")
+}
+
+/// A fleet of so many hosts; `of` says how far the figure of each is from the others', and how well it is known.
+fn fleet(hosts: u32, of: impl Fn(u32) -> (f64, f64)) -> JudgedFleet {
+    let mut fleet = Fleet::default();
+    for at in 0..hosts {
+        // Evenly within 1 % either way.
+        let usual = f64::from(at * 7 % hosts) / f64::from(hosts) * 0.02 - 0.01;
+        let (factor, half) = of(at);
+        fleet.add(&host(&format!("{at}"), &[figure("a", factor * (1.0 + usual), half)]), "file");
+    }
+    fleet.judge()
+}
+
+fn odd(fleet: &JudgedFleet) -> Vec<&str> {
+    fleet.odd.iter().map(|odd| odd.name.as_str()).collect()
+}
+
+#[test]
+fn a_host_is_odd_in_a_figure_beyond_the_scale_the_tail_and_its_own_error() {
+    let of = |far: &'static [u32], factor: f64, half: f64| {
+        fleet(40, move |at| if far.contains(&at) { (factor, half) } else { (1.0, 1e-4) })
+    };
+    let one = of(&[5], 1.3, 1e-4);
+    assert_eq!(odd(&one), ["5"]);
+    let [finding] = &one.odd[0].findings[..] else { panic!("{:?}", one.odd) };
+    assert_eq!(finding.what, OddIn::Figure("a".to_owned()));
+    assert!((finding.apart - 0.3).abs() < 0.02 && finding.usual < 0.02, "{finding:?}");
+    // As many as the tail has, six and more: that is how these hosts are.
+    assert!(odd(&of(&[5, 9, 14, 20, 26, 31, 38], 1.3, 1e-4)).is_empty());
+    assert!(odd(&of(&[5], 1.3, 0.4)).is_empty(), "it may lie anywhere");
+    assert!(odd(&of(&[5], 1.02, 1e-4)).is_empty());
+    let (usual, apart) = (&one.groups[0].figures[0].usual, &one.groups[0].figures[0].apart);
+    assert_eq!((apart.len(), one.tests, one.groups[0].usual), (40, 40, [None; 2]));
+    assert!((usual - finding.usual).abs() < 1e-12);
+}
+
+#[test]
+fn a_figure_of_a_host_is_the_logarithm_of_what_is_judged_and_its_error() {
+    let of = |change: &dyn Fn(&mut Value)| {
+        let mut figure = figure("a", 1.0, 0.0196);
+        change(&mut figure);
+        measured(&row(figure))
+    };
+    let (series, at, error) = of(&|_| ()).expect("measured");
+    assert_eq!(
+        (series.id.as_str(), series.revision, series.quantity.as_str(), series.enters),
+        ("a", 1, "floor", true)
+    );
+    assert!((at - 100_f64.ln()).abs() < 1e-12 && (error - 1.0196_f64.ln() / HALF_WIDTH).abs() < 1e-12);
+    let floor = |name: &'static str, value: f64| {
+        of(&move |figure| figure["quantities"]["floor"][name] = json!(value))
+            .map(|(_, at, error)| (at, error))
+    };
+    assert_eq!(floor("low", 0.0), Some((at, 0.0)), "without an end there is no error");
+    assert_eq!(floor("low", 200.0), Some((at, 0.0)), "nor upside down");
+    assert_eq!([floor("value", 0.0), floor("value", -1.0)], [None; 2]);
+    let mut endless = row(figure("a", 1.0, 0.1));
+    endless.quantities.get_mut("floor").expect("there").value = Some(f64::INFINITY);
+    assert!(measured(&endless).is_none());
+    assert!(of(&|figure| figure["status"] = json!("failed")).is_none());
+    assert!(of(&|figure| figure["judged"] = json!("quiet")).is_none(), "what is judged is not there");
+    let judged = of(&|figure| {
+        figure["judged"] = json!("quiet");
+        figure["quantities"]["quiet"] = figure["quantities"]["floor"].clone();
+    });
+    assert_eq!(judged.map(|it| it.0.quantity).as_deref(), Some("quiet"));
+    let enters = |change: &dyn Fn(&mut Value)| of(change).expect("measured").0.enters;
+    let calls = |count: f64| enters(&move |figure| figure["evidence"]["system_calls"]["call"] = json!(count));
+    assert_eq!([calls(0.5), calls(0.49)], [true, false]);
+    let uncounted = |path: &'static str| {
+        enters(&move |figure| (figure["evidence"], figure["call_path"]) = (json!({}), json!(path)))
+    };
+    assert_eq!(["libc", "vdso", "user space", "instruction"].map(uncounted), [true, false, false, false]);
+}
+
+/// Runs of one host are one value: the one in the middle.
+#[test]
+fn a_host_has_the_median_of_its_runs() {
+    let run = |series: u32, at: f64, error: f64| Measured { series, at, error };
+    let runs = [run(1, 3.0, 0.1), run(0, 5.0, 0.2), run(1, 9.0, 0.4), run(1, 4.0, 0.3)];
+    assert_eq!(over_runs(&runs), [(0, 5.0, 0.2), (1, 4.0, 0.3)]);
+    let mut fleet = Fleet::default();
+    for (name, factor) in [("one", 1.0), ("one", 3.0), ("", 2.0)] {
+        fleet.add(&host(name, &[figure("a", factor, 0.1), json!({"id": "b", "status": "failed"})]), "file");
+    }
+    let judged = fleet.judge();
+    assert_eq!((judged.results, judged.hosts, judged.nameless, judged.withheld), (3, 2, 1, 3));
+    let mut names: Vec<&str> = judged.groups[0].hosts.iter().map(|host| host.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["file", "one"], "a host without a name or a boot is told by its file");
+}
+
+#[test]
+fn names_are_cut_between_letters() {
+    let long = "é".repeat(LONGEST_NAME);
+    assert_eq!((short("node"), short(&long).len()), ("node".to_owned(), LONGEST_NAME));
+    assert_eq!(short(&format!("x{long}")).len(), LONGEST_NAME - 1);
+}
