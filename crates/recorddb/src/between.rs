@@ -213,6 +213,8 @@ mod tests {
             let [gaps, too_long, calls] = [&watch.gaps, &watch.too_long, &watch.calls].map(Cell::get);
             assert_eq!((gaps + too_long, calls), (3 * 4, 3 * 2));
             assert!(watch.stamp.get() > 0.0 && watch.ticks_a_ns.get() > 0.0);
+            let longest_ns = watch.longest.get() as f64 / watch.ticks_a_ns.get();
+            assert!((longest_ns / LONGEST_NS - 1.0).abs() < 1e-3, "{longest_ns}");
         });
     }
 

@@ -180,6 +180,14 @@ mod tests {
         assert_eq!(none.drift(Drift::NONE), Drift::NONE);
     }
 
+    /// What is more than was seen is known well, what was seen by as many degrees as there were references.
+    #[test]
+    fn the_least_drift_is_known_better_than_one_that_was_seen() {
+        let of = |share| ReferenceDrift { share, freedom: 8.0, still: false, shift: 0.0 }.drift(Drift::NONE);
+        assert_eq!(of(LEAST), Drift::of_references(LEAST, LEAST_FREEDOM));
+        assert_eq!(of(2.0 * LEAST), Drift::of_references(2.0 * LEAST, 8.0));
+    }
+
     /// One reference in four changed by itself: the others are the most.
     #[test]
     fn a_few_references_may_have_changed() {

@@ -250,6 +250,8 @@ mod tests {
         let both = |begins: &[u64]| vec![(chain("a"), begins[0]), (chain("b"), begins[1])];
         let apart = index(both, &[("a", 0, 2, 0), ("b", 2, 2, 0)]).0;
         assert_eq!(found(&apart, b"x\ny\n"), ((2, 0, 0, 0), vec![]));
+        let turned = index(both, &[("a", 2, 2, 0), ("b", 0, 2, 0)]).0;
+        assert_eq!(found(&turned, b"x\ny\n"), ((2, 0, 0, 0), vec![]), "in any order");
         let over = index(both, &[("a", 0, 3, 0), ("b", 2, 2, 0)]).0;
         assert_eq!(found(&over, b"x\n\n\n").1, ["two values overlap"]);
     }
