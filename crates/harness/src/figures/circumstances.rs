@@ -104,6 +104,8 @@ mod tests {
         let (figure, why) = judged(&[launch(usual()), traced], Some(0), true);
         assert_eq!(figure.evidence.verdict, Verdict::Contradicted);
         assert!(why.expect("withheld").starts_with("process 41 traced"));
+        let by_init = launch(Circumstances { tracer_pid: Some(1), ..usual() });
+        assert!(judged(&[by_init], Some(0), true).1.is_some());
     }
 
     #[test]
@@ -126,7 +128,7 @@ mod tests {
         assert_eq!(judged(&[launch(usual())], None, false).0.evidence.verdict, Verdict::Checked);
         let mut unwatched = launch(usual());
         unwatched.record.foreign_share = None;
-        let (figure, _) = judged(&[unwatched], Some(0), true);
+        let (figure, _) = judged(&[launch(usual()), unwatched], Some(0), true);
         assert_eq!(figure.evidence.verdict, Verdict::Unchecked);
         assert!(figure.remarks[0].contains("whether others used"), "{:?}", figure.remarks);
     }
@@ -146,7 +148,9 @@ mod tests {
         let of = |circumstances| marks(&[launch(usual()), launch(circumstances)]);
         let preload = Some(vec!["libfake.so".to_owned()]);
         assert_eq!(of(Circumstances { preload, ..usual() }), [Mark::Interposed]);
-        assert_eq!(of(Circumstances { seccomp_mode: Some(2), ..usual() }), [Mark::Filtered]);
+        for mode in [1, 2] {
+            assert_eq!(of(Circumstances { seccomp_mode: Some(mode), ..usual() }), [Mark::Filtered]);
+        }
         assert_eq!(of(Circumstances { nice: Some(-5), ..usual() }), [Mark::Reniced]);
         assert_eq!(of(Circumstances { policy: Some("batch".to_owned()), ..usual() }), [Mark::Reniced]);
     }

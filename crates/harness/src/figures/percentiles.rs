@@ -154,6 +154,9 @@ mod tests {
             account: Account {
                 limit_ns: 2_000,
                 elapsed_ns: 10,
+                passes_ns: 6,
+                counting_ns: 3,
+                looking_ns: 1,
                 gaps: vec![Gaps {
                     cause: GapCause::Steal,
                     by: None,
@@ -162,7 +165,6 @@ mod tests {
                     total_ns: 5,
                     longest_ns: 5,
                 }],
-                ..Account::default()
             },
             first: FirstCalls::default(),
         }
@@ -185,6 +187,8 @@ mod tests {
             (made.account.elapsed_ns, made.account.gaps_ns(), made.account.gaps[0].count),
             (30, 15, 3)
         );
+        let account = &made.account;
+        assert_eq!((account.passes_ns, account.counting_ns, account.looking_ns), (18, 9, 3));
         assert_eq!((made.counts.iter().sum::<u64>(), made.account.limit_ns), (150_000, 2_000));
         assert_eq!(over_launches(&[], 1), None);
     }
@@ -204,6 +208,19 @@ mod tests {
         assert!((made.longer[0].per_million_at_most - 4.7439 * 40.0).abs() < 0.01);
         let made = over_launches(&[timed(40, 40), timed(0, 0)], 1).expect("passes");
         assert!(made.longer[0].per_million_at_most < 54.0, "the same forty, one by one");
+    }
+
+    #[test]
+    fn a_pass_that_is_shorter_than_its_readings_is_nothing() {
+        let made = over_launches(&[launch((0..1000).map(|_| 15), Vec::new())], 1).expect("passes");
+        assert_eq!((made.quantiles[0].value, made.mean_ns, made.max_ns), (0.0, 0.0, 0.0));
+        // Rows are those of the first launch: a time that another one did not watch has no counts of it.
+        let rows = vec![(10_000, 2, 1), (20_000, 1, 1)];
+        let [one, other] =
+            [rows.clone(), rows[..1].to_vec()].map(|rows| launch((0..1000).map(|_| 120), rows));
+        let made = over_launches(&[one, other], 1).expect("passes");
+        let told: Vec<(f64, u64)> = made.longer.iter().map(|it| (it.than_ns, it.passes)).collect();
+        assert_eq!(told, [(10_000.0, 4), (20_000.0, 1)]);
     }
 
     #[test]

@@ -211,6 +211,18 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_speed_says_nothing() {
+        let stopped = CoreConstants { chain_ns: 0.0, ..remembered(0.16) };
+        assert_eq!(Best::known(Some(&stopped), None), Best::UNKNOWN);
+        let mut still = launched(&[0.16; 40]);
+        still.record.chain_ns = Some(0.0);
+        assert!(Seen::of(&still).is_none());
+        assert_eq!(Best::UNKNOWN.judge(&launched(&[0.16; 40]).windows).quiet, 0, "no best, no quiet window");
+        let entry = Best::known(Some(&remembered(0.16)), None).constants().and_then(|core| core.entry_ns);
+        assert_eq!(entry, Some(67.5));
+    }
+
+    #[test]
     fn forty_quiet_windows_are_enough() {
         let best = Best::known(Some(&remembered(0.16)), None);
         let launches = |quiet: usize| {

@@ -132,3 +132,100 @@ impl Keeper {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::io::Read;
+    use std::os::fd::AsFd;
+
+    use oscost_sys::pipe::Pipe;
+
+    use super::*;
+
+    /// A keeper made of a tie, and the lines that it has written into the ledger.
+    fn told(of: fn(Tie) -> Keeper, act: impl FnOnce(&mut Keeper)) -> Vec<Object> {
+        let ledger = Ledger::make(false).expect("memory");
+        let again = ledger.try_clone().expect("a descriptor");
+        let pipe = Pipe::new().expect("a pipe");
+        act(&mut of(Tie { pipe: pipe.writer, ledger }));
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&again.as_fd()));
+        let mut text = String::new();
+        std::fs::File::open(path).and_then(|mut file| file.read_to_string(&mut text)).expect("the ledger");
+        text.lines().filter_map(Object::from_line).collect()
+    }
+
+    fn folder() -> Object {
+        Object::Folder("oscost-x".to_owned())
+    }
+
+    fn semaphore() -> Object {
+        Object::SystemVSemaphore(Key { key: 7, id: None })
+    }
+
+    #[test]
+    fn what_outlives_a_kill_is_written_down_by_who_has_a_janitor() {
+        let both = |keeper: &mut Keeper| {
+            let mut other = keeper.another().expect("another");
+            keeper.keep(&folder()).expect("written");
+            other.keep(&semaphore()).expect("written");
+            assert!(!keeper.has_refused());
+        };
+        assert_eq!(told(Keeper::of_janitor, both), [folder(), semaphore()]);
+        assert_eq!(told(Keeper::of_files, both), [folder()], "a namespace holds the other one");
+        let mut private = Keeper::in_private_namespaces();
+        assert_eq!((private.keep(&semaphore()), private.has_refused()), (Ok(()), false));
+    }
+
+    #[test]
+    fn where_nobody_removes_anything_each_object_is_refused_and_told_once() {
+        let mut keeper = Keeper::of_nobody();
+        assert!(!keeper.has_refused());
+        let mut other = keeper.another().expect("another");
+        assert_eq!(other.keep(&semaphore()), Err(CallError::told(NOBODY)));
+        assert!(keeper.has_refused(), "of a copy, too");
+        assert!(!keeper.has_refused() && !other.has_refused());
+        assert!(keeper.make(Object::SystemVSemaphore, |_| Ok(()), |()| 1).is_err());
+    }
+
+    /// A key is declared before the object is made, and its identifier after; a key that somebody has is given up.
+    #[test]
+    fn a_key_is_declared_before_and_its_identifier_after() {
+        let keys = RefCell::new(Vec::new());
+        let objects = told(Keeper::of_janitor, |keeper| {
+            let make = |key: i32| {
+                keys.borrow_mut().push(key);
+                // EEXIST.
+                if keys.borrow().len() < 3 { Err(CallError::new("semget", 17)) } else { Ok(42) }
+            };
+            assert_eq!(keeper.make(Object::SystemVSemaphore, make, |&id| id), Ok(42));
+            // EACCES ends it.
+            let refused = keeper.make(
+                Object::SystemVSemaphore,
+                |_| Err::<i32, _>(CallError::new("semget", 13)),
+                |&id| id,
+            );
+            assert_eq!(refused, Err(CallError::new("semget", 13)));
+        });
+        let keys = keys.into_inner();
+        assert!(keys.iter().all(|&key| key > 1) && keys[0] != keys[1] && keys[1] != keys[2], "{keys:?}");
+        let line = |key, id| Object::SystemVSemaphore(Key { key, id });
+        let expected = [
+            line(keys[0], None),
+            line(keys[0], Some(-1)),
+            line(keys[1], None),
+            line(keys[1], Some(-1)),
+            line(keys[2], None),
+            line(keys[2], Some(42)),
+        ];
+        assert_eq!(objects[..6], expected);
+        assert_eq!(objects.len(), 7);
+    }
+
+    #[test]
+    fn a_tie_is_two_descriptors() {
+        for words in ["", "3", "x,y", "3,", "-1,-2"] {
+            assert!(Tie::inherited(words).is_err(), "{words}");
+        }
+    }
+}

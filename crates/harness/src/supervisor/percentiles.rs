@@ -215,6 +215,19 @@ mod tests {
         );
     }
 
+    /// Ten times its stretches and its warm-up, and a quarter of a minute.
+    #[test]
+    fn a_launch_has_a_deadline_that_its_plan_gives_it() {
+        let plan_ns = Effort::DEFAULT.member_ns * TIMES_LAUNCH / u64::from(LAUNCHES) + WARM_UP_NS;
+        let most_ns = 10 * plan_ns + 15_000 * MILLISECOND;
+        let ends = |takes_ns: u64| {
+            let takes = |_: &Job| takes_ns;
+            let script = Script::new(&takes, &|job, _| Ok(timed(job)));
+            percentiles_by(&script, &[batched("a")], &options(), &mut |_| ()).found[0].1.is_ok()
+        };
+        assert_eq!((ends(most_ns), ends(most_ns + 1)), (true, false));
+    }
+
     #[test]
     fn void_launches_are_made_up_for_five_times() {
         let void = |most: usize| {

@@ -132,3 +132,78 @@ impl Workers for Plain<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::card::Card;
+    use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
+    use crate::figures::synthetic::choice;
+    use crate::protocol::message::{Audited, IdleCpu, Member, Task, TaskFinding};
+
+    /// One that ends its worker in its set-up.
+    struct Dies(fn());
+
+    impl Benchmark for Dies {
+        fn card(&self) -> &'static Card {
+            const { &Card { id: "dies", ..Card::BATCHED } }
+        }
+
+        fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+            (self.0)();
+            Err(Unable::Unsupported { why: "it lived".to_owned(), remedy: String::new() })
+        }
+    }
+
+    /// What becomes of a job of a benchmark that is never set up, and of one that ends its worker so.
+    fn done(task: Task, dies: fn(), deadline_ns: u64, interrupted: bool) -> Result<Report, Lost> {
+        let never = choice(Card { id: "never", ..Card::BATCHED }).benchmark;
+        let catalogue = Catalogue::new(vec![never, Box::leak(Box::new(Dies(dies)))]);
+        let plain = Plain::new(&catalogue, Arc::new(AtomicBool::new(interrupted))).expect("memory");
+        let ids = vec!["never".to_owned(), "dies".to_owned()];
+        let cpus = oscost_sys::affinity::allowed().expect("CPUs");
+        let (isolate, refused, directory) = (true, None, None);
+        plain.run(Job { ids, task, cpus, seed: 1, isolate, refused, directory }, deadline_ns)
+    }
+
+    const CALIBRATE: Task = Task::Calibrate { batch_ns: 20_000, idle_cpu: IdleCpu::Halt };
+    const LONG_NS: u64 = 600_000_000_000;
+
+    #[test]
+    fn a_child_reports_what_its_job_found_and_audits_need_none() {
+        let report = done(CALIBRATE, || (), LONG_NS, false).expect("a report");
+        let TaskFinding::Calibration(members) = &report.finding else { panic!("{report:?}") };
+        let lacks = members.iter().map(|member| matches!(member, Member::Unsupported { .. }));
+        assert_eq!(lacks.collect::<Vec<_>>(), [true, true]);
+        // Nobody is there for it: it would end the worker.
+        let audited = done(Task::Audit { operations: 1, late: 1 }, || std::process::exit(7), LONG_NS, false);
+        let Ok(Report { finding: TaskFinding::Audit(members), .. }) = audited else { panic!("{audited:?}") };
+        let missing = |it: &Member<_>| matches!(it, Member::Done(Audited { missing: Some(_), .. }));
+        assert!(members.len() == 2 && members.iter().all(missing));
+    }
+
+    #[test]
+    fn how_a_child_died_and_who_was_set_up_is_told() {
+        let lost = |what: &str| Err(Lost::worker(what, Some(1)));
+        let died = |dies: fn()| done(CALIBRATE, dies, LONG_NS, false);
+        assert_eq!(died(|| std::process::exit(7)), lost("the worker ended with exit code 7"));
+        assert_eq!(died(|| std::process::exit(0)), lost("the worker sent rubbish instead of a report"));
+        let killed = died(|| {
+            let pid = i32::try_from(std::process::id()).unwrap_or(0);
+            let _ = process::signal(pid, process::Signal::Kill);
+        });
+        assert_eq!(killed, lost("the worker was ended by signal 9"));
+    }
+
+    #[test]
+    fn who_hangs_is_ended_at_the_deadline_and_an_interrupted_run_starts_nobody() {
+        fn hangs() {
+            loop {
+                oscost_sys::clock::pause(std::time::Duration::from_secs(600));
+            }
+        }
+        let late = done(CALIBRATE, hangs, 100_000_000, false);
+        assert!(matches!(late, Err(Lost::Worker { late: true, .. })), "{late:?}");
+        assert_eq!(done(CALIBRATE, hangs, LONG_NS, true), Err(Lost::Interrupted));
+    }
+}

@@ -358,13 +358,18 @@ impl Running {
 
     /// Ends whatever is left of the worker's group: gently first, unless it has ended by itself. Its exit code.
     fn end(&mut self, by_itself: bool) -> Option<i32> {
+        self.end_within(by_itself, PATIENCE_NS)
+    }
+
+    /// The same with another patience.
+    fn end_within(&mut self, by_itself: bool, patience_ns: u64) -> Option<i32> {
         let group = self.pid();
         if !by_itself {
             let _ = process::signal_group(group, Signal::Terminate);
             // A stopped group takes the signal only when it goes on.
             let _ = process::signal_group(group, Signal::Continue);
         }
-        let patience = clock::now_ns() + PATIENCE_NS;
+        let patience = clock::now_ns() + patience_ns;
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => {
@@ -394,23 +399,4 @@ impl Drop for Running {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::process::ExitStatusExt;
-    use std::process::ExitStatus;
-
-    use super::*;
-
-    #[test]
-    fn a_death_is_told_by_its_code_or_signal_and_the_first_words() {
-        let of = |code, status: Option<i32>, words: &str| {
-            death(code, &status.map(ExitStatus::from_raw), words.as_bytes())
-        };
-        assert_eq!(of(Some(3), Some(3 << 8), ""), "the worker ended with exit code 3");
-        assert_eq!(
-            of(Some(3), None, "\n  \n it broke \nand more"),
-            "the worker ended with exit code 3: it broke"
-        );
-        assert_eq!(of(None, Some(9), "x"), "the worker was ended by signal 9: x");
-        assert_eq!(of(None, None, "  \n"), "the worker vanished");
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! Figures of invented launches: quantities, marks, and figures that are withheld.
 
+mod evidence;
 mod pairs;
 mod remarks;
 mod windows;
@@ -7,7 +8,7 @@ mod windows;
 use super::*;
 use crate::benchmark::card::{Bound, Claim, QuantityCard};
 use crate::figures::synthetic::{COST, choice, launched, member, series};
-use crate::protocol::message::{Audited, Contained};
+use crate::protocol::message::Audited;
 const CONTEXT: Context<'static> = Context {
     planned: 0,
     void_launches: 0,
@@ -413,18 +414,7 @@ fn a_figure_says_what_its_card_says() {
 
 #[test]
 fn a_foreign_figure_is_what_was_printed() {
-    let foreign = |cpus: Vec<usize>| Foreign {
-        id: "peer/tool/call".to_owned(),
-        title: "a tool".to_owned(),
-        operation: "one call".to_owned(),
-        headline: ("cost".to_owned(), "us".to_owned()),
-        command: Vec::new(),
-        environment: BTreeMap::new(),
-        cpus,
-        deadline_ns: 1,
-        contained: Contained::No,
-        reader: |_| Ok(BTreeMap::new()),
-    };
+    let foreign = |cpus: Vec<usize>| Foreign { cpus, ..crate::figures::synthetic::foreign() };
     let launches: Vec<Launched> = [3.0, 1.0, 2.0]
         .into_iter()
         .map(|cost| launched(&[("cost", cost), ("duration", 1e6 * cost)]))
