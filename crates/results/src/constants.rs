@@ -135,6 +135,16 @@ mod tests {
         assert!(store.core("19", None).unwrap().is_some());
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_in_its_place_is_not_waited_for() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(FILE);
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let error = Store::at(home.path()).core("a", None).unwrap_err().to_string();
+        assert!(error.contains("not a file"), "{error}");
+    }
+
     #[test]
     fn hostile_content_is_refused_and_replaced() {
         let home = tempfile::tempdir().unwrap();

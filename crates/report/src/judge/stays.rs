@@ -73,6 +73,10 @@ mod tests {
             assert!(!stays(0.3 * way, 0.02 * way, 1.0), "perhaps by as much");
         }
         assert!(floor(&change(0.5, 0.0), 0.05, &mut |_, _| None).is_none(), "there is no floor");
+        for share in [0.5, -0.5] {
+            let as_much = floor(&change(share, 0.0), 0.6, &mut |_, _| Some(change(share, 0.0)));
+            assert!(as_much.is_none(), "by as much is not by less");
+        }
     }
 
     #[test]

@@ -214,6 +214,7 @@ fn at_another_speed_of_the_core_passes_are_compared() {
     assert_eq!(of(150.0, 1.05), (Verdict::Slower, true, passes.to_owned()));
     assert_eq!(of(70.0, 1.05), (Verdict::Faster, true, passes.to_owned()));
     assert_eq!(of(101.9, 1.019), (Verdict::Within, false, String::new()), "hardly another speed");
+    assert!(!of(103.0, 1.019).1 && !of(97.0, 0.981).1, "less than 2 % beyond that speed");
 }
 
 /// A step of the clock is one of batches: a series times its own way.
