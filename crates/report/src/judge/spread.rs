@@ -7,9 +7,10 @@ use oscost_stats::interval::Centre;
 
 use super::asked::Class;
 use super::figure::unit;
+use super::is_count;
 use super::null::is_disturbed;
 use super::quantity::{common, launches, steadiest};
-use super::{incomparable, is_count};
+use super::surroundings::{NOTHING_IN_COMMON, foreign};
 use crate::named::Named;
 use crate::words::distinct;
 
@@ -19,7 +20,7 @@ pub struct Spreads<'a> {
     pub runs: usize,
     /// Figures, in the order of the newest run.
     pub rows: Vec<FigureSpread>,
-    /// Runs that are not held against the newest one: name, and why.
+    /// Runs that are not held against any other: name, and why.
     pub left_out: Vec<(&'a str, &'static str)>,
 }
 
@@ -53,23 +54,31 @@ impl FigureSpread {
     }
 }
 
-/// The spread of what is judged over `runs`, oldest first; those that differ from the newest in machine or method are left out.
+/// The spread of what is judged over `runs`, oldest first; those that differ from the newest in machine or method are left
+/// out, and those without a figure that another one has.
 pub fn spread<'a>(runs: &'a [Named<'a>]) -> Spreads<'a> {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     let newest = runs.iter().rev().find(|named| !is_count(named.result));
     for named in runs {
-        match newest.and_then(|newest| incomparable(named.result, newest.result)) {
+        match newest.and_then(|newest| foreign(named.result, newest.result)) {
             Some(why) => left_out.push((named.name, why)),
             None if newest.is_none() => left_out.push((named.name, "counts of instructions are exact")),
-            None => kept.push(named.result),
+            None => kept.push(*named),
         }
     }
     let mut known: BTreeMap<&str, Vec<&Figure>> = BTreeMap::new();
     let measured = |figure: &&Figure| figure.status == Status::Measured;
-    for figure in kept.iter().flat_map(|run| &run.figures).filter(measured) {
+    for figure in kept.iter().flat_map(|run| &run.result.figures).filter(measured) {
         known.entry(&figure.id).or_default().push(figure);
     }
-    let ids = distinct(kept.iter().rev().flat_map(|run| &run.figures).map(|figure| figure.id.as_str()));
+    let has_common = |named: &Named<'_>| {
+        let mut figures = named.result.figures.iter().filter(measured);
+        figures.any(|figure| known.get(&*figure.id).is_some_and(|all| all.len() > 1))
+    };
+    let (kept, alone): (Vec<Named<'a>>, Vec<Named<'a>>) = kept.into_iter().partition(has_common);
+    left_out.extend(alone.iter().map(|named| (named.name, NOTHING_IN_COMMON)));
+    let figures = kept.iter().rev().flat_map(|run| &run.result.figures);
+    let ids = distinct(figures.map(|figure| figure.id.as_str()));
     let rows = ids.into_iter().filter_map(|id| one(known.get(id)?)).collect();
     Spreads { runs: kept.len(), rows, left_out }
 }

@@ -123,6 +123,15 @@ pub fn incomparable(a: &RunResult, b: &RunResult) -> Option<&'static str> {
     let measured = |result: &RunResult, id: &str| {
         result.figures.iter().any(|figure| figure.id == id && figure.status == Status::Measured)
     };
+    let has_common = || a.figures.iter().any(|it| measured(a, &it.id) && measured(b, &it.id));
+    foreign(a, b).or_else(|| (!is_bill(a) && !has_common()).then_some(NOTHING_IN_COMMON))
+}
+
+/// What is said of a result without a figure that another one has.
+pub(super) const NOTHING_IN_COMMON: &str = "no figure in common";
+
+/// Why figures of two results would say different things even of the same operations.
+pub(super) fn foreign(a: &RunResult, b: &RunResult) -> Option<&'static str> {
     if is_count(a) != is_count(b) {
         Some("counts of instructions are not times")
     } else if is_bill(a) != is_bill(b) {
@@ -131,10 +140,6 @@ pub fn incomparable(a: &RunResult, b: &RunResult) -> Option<&'static str> {
         Some("of another machine")
     } else if a.estimators != b.estimators {
         Some("made by another method")
-    } else if is_bill(a) {
-        None
-    } else if !a.figures.iter().any(|figure| measured(a, &figure.id) && measured(b, &figure.id)) {
-        Some("no figure in common")
     } else {
         None
     }

@@ -8,6 +8,9 @@ use crate::judge::spread::{FigureSpread, Spreads};
 use crate::numbers;
 use crate::words::{counted, plain, words};
 
+/// Less of a spread is not told in digits.
+const LEAST: f64 = 5e-5;
+
 /// Each figure of two runs or more, the widest first.
 pub(crate) fn view(spreads: &Spreads<'_>, unicode: bool) -> View {
     let left_out = spreads.left_out.iter();
@@ -26,8 +29,8 @@ pub(crate) fn view(spreads: &Spreads<'_>, unicode: bool) -> View {
                 plain(&row.id, unicode),
                 shown(row.low),
                 shown(row.high),
-                numbers::percent(row.share()),
-                numbers::percent(row.deviation),
+                share(row.share()),
+                share(row.deviation),
                 row.runs.to_string(),
                 words(&row.quantity, unicode),
                 disturbed.to_owned(),
@@ -58,12 +61,17 @@ pub(crate) fn view(spreads: &Spreads<'_>, unicode: bool) -> View {
     View::new(title, parts)
 }
 
+/// Digits of what is hardly there say nothing.
+fn share(share: f64) -> String {
+    if share < LEAST { "0.00 %".to_owned() } else { numbers::percent(share) }
+}
+
 /// What these shares, in ascending order, are together.
 fn summed(name: &str, shares: Vec<f64>) -> Option<String> {
     // The order statistic that so many are not above.
-    let at = |share: f64| {
-        let place = (share * shares.len() as f64).ceil() as usize;
-        shares.get(place.max(1) - 1).map(|share| numbers::percent(*share))
+    let at = |part: f64| {
+        let place = (part * shares.len() as f64).ceil() as usize;
+        shares.get(place.max(1) - 1).map(|&it| share(it))
     };
     Some(format!(
         "{name}: {}, spread {} in the middle, nine in ten within {}, at most {}",

@@ -54,6 +54,20 @@ fn runs_of_another_machine_or_method_are_left_out_and_named() {
     text.says(" 2.00 %");
 }
 
+/// The newest run had none of the figures of the two before it, and both were left out.
+#[test]
+fn runs_without_a_figure_of_the_newest_are_held_against_each_other() {
+    let mut newest = run(3.0);
+    newest.figures[0].id = "clock/tsc".to_owned();
+    let text = shown(&[run(1.0), run(1.02), newest]);
+    text.says("run 3 is left out: no figure in common").says(" 2.00 %").lacks("run 1 is left out");
+}
+
+#[test]
+fn a_spread_of_hardly_anything_has_no_digits() {
+    shown(&[run(1.0), run(1.0 + 1e-9)]).says("at most 0.00 %").lacks("e-");
+}
+
 #[test]
 fn what_was_measured_once_or_otherwise_has_no_spread() {
     assert!(shown(&[run(1.0)]).contains("No figure was measured in two runs of one machine."));
