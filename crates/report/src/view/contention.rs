@@ -47,6 +47,11 @@ fn cells<'a>(story: &'a Story<'_>) -> Vec<ContentionCell<'a>> {
         .collect()
 }
 
+/// Whether one worker at a time has the lock: those that several may have at once, or that keep nobody apart, are no rivals.
+pub(super) fn is_rival(figure: &Figure) -> bool {
+    !figure.has(Trait::ExcludesNothing) && figure.quantities.contains_key(quantity::OWNER_CHANGE_SHARE)
+}
+
 impl ContentionCell<'_> {
     /// Nothing keeps its workers apart.
     fn is_control(&self) -> bool {

@@ -1,9 +1,9 @@
 //! The view of contention: grid, classes, crossing, and what it says of lost updates.
 
 use crate::fixture;
-use crate::written::{Says, flat, listed, written};
+use crate::written::{Says, flat, listed, paged, style, written};
 
-use oscost_report::price_list_markdown;
+use oscost_report::{RowChoice, price_list, price_list_markdown};
 use oscost_results::{Figure, PairedValue, RunResult};
 use serde_json::json;
 
@@ -67,6 +67,29 @@ fn the_crossing_is_bracketed_and_the_classes_named() {
         |lock: &str| text.lines().filter(|line| line.contains(lock)).any(|line| line.contains("hand-off"));
     assert!(class("semaphore/system_v") && !class("semaphore/posix_named"), "{text}");
     text.says("2.00 workers per CPU");
+}
+
+/// A read lock, which four hold at once, was said to be the fastest of all locks.
+#[test]
+fn the_heading_of_a_page_compares_locks_that_one_worker_alone_may_hold() {
+    let mut few = fixture::of(vec![
+        cell("semaphore/posix_named", 3, 5000.0, 0.1, 0.0),
+        cell("semaphore/system_v", 3, 9000.0, 1.0, 0.0),
+        cell("lock/none", 3, 4100.0, 0.5, 900.0),
+        cell("lock/rwlock_read", 3, 4200.0, 0.5, 0.0),
+    ]);
+    few.reproductions.clear();
+    few.figures[3].quantities.remove("owner_change_share");
+    let page = paged(&few);
+    let heading = page.split("<h1").nth(1).and_then(|rest| rest.split("</h1>").next()).unwrap();
+    heading.says("5.00").says("9.00").lacks("4.10").lacks("4.20");
+}
+
+#[test]
+fn a_run_of_tables_alone_says_where_it_was_saved() {
+    let text =
+        written(|out| price_list(&result(), Some("@-1"), RowChoice::default(), &style(100, false), out));
+    text.says("Saved as @-1. Next: oscost explain semaphore/posix_named/contended/");
 }
 
 #[test]

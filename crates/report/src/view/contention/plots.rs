@@ -162,13 +162,10 @@ pub(super) fn fairness(
         }
     }
     let hold = *holds.first()?;
-    // Locks that several may hold at once are no rivals.
-    let alone =
-        |lock: &str| find(lock, hold).is_some_and(|cell| cell.value(quantity::OWNER_CHANGE_SHARE).is_some());
     let rivals: Vec<Rival<'_>> = locks
         .iter()
-        .filter(|lock| alone(lock))
         .filter_map(|&lock| find(lock, hold))
+        .filter(|cell| super::is_rival(cell.figure))
         .filter_map(|cell| Some(Rival { lock: cell.lock, turns: turns(cell)?, fairness: fair(cell)? }))
         .collect();
     let compared = compared(&rivals)?;

@@ -1,10 +1,12 @@
 //! What the heading of a page says: findings of the terminal's rules, in the words of the figures' titles.
 
+use oscost_results::Figure;
 use oscost_results::document::FOUNDING_DOCUMENTS;
 use oscost_stats::sorting::SmallSort;
 
 use super::paid;
 use crate::numbers;
+use crate::view::contention;
 use crate::view::documents::{answers, judged};
 use crate::view::screen::Finding;
 use crate::view::story::Story;
@@ -46,8 +48,9 @@ pub(super) fn of_findings(story: &Story<'_>, findings: &[Finding]) -> String {
         let begin = if story.result.plan.effort == "quick" { "At first look" } else { "On this machine" };
         return format!("{begin} {}", told.join(", and "));
     }
-    let mut priced: Vec<_> =
-        story.result.figures.iter().filter_map(|figure| Some((figure, paid(figure)?.value))).collect();
+    let is_lock = |figure: &Figure| figure.parameter("hold_us").is_some();
+    let figures = story.result.figures.iter().filter(|it| !is_lock(it) || contention::is_rival(it));
+    let mut priced: Vec<_> = figures.filter_map(|figure| Some((figure, paid(figure)?.value))).collect();
     priced.small_sort_by(|one, other| one.1.total_cmp(&other.1));
     match (priced.first(), priced.last()) {
         (Some((least, from)), Some((most, to)))

@@ -227,8 +227,9 @@ fn common_marks(story: &Story<'_>, shown: &[&Figure]) -> String {
 /// Where it is kept, and what to ask next.
 fn next(story: &Story<'_>, shown: &[&Figure], saved: Option<&str>) -> Option<Said> {
     let saved = saved?;
-    let telling =
-        shown.iter().max_by_key(|figure| story.result.ratios.iter().any(|it| it.of == figure.id))?;
+    let has_ratio = |figure: &&Figure| story.result.ratios.iter().any(|it| it.of == figure.id);
+    // Where tables are all there is, any figure of theirs.
+    let telling = shown.iter().copied().max_by_key(has_ratio).or_else(|| story.result.figures.first())?;
     let pieces = [
         format!("Saved as {}.", story.plain(saved)),
         format!(" Next: oscost explain {}", story.plain(&telling.id)),
