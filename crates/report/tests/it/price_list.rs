@@ -211,7 +211,10 @@ fn what_a_sleeping_cpu_adds_stands_in_the_row() {
         })
     };
     row([5150.0, 17_020.0, 56_240.0]).says("+17.0 us asleep (5.15 .. 56.2 us)");
-    assert!(!row([-3.0, -1.0, 1.0]).contains("sleeping CPU"), "it adds nothing");
+    row([849.0, 849.0, 849.0]).says("+849 ns asleep (no interval)");
+    for nothing in [[-3.0, -1.0, 1.0], [-630.0, 77.0, 377.0]] {
+        row(nothing).lacks("asleep");
+    }
 }
 
 /// The judged quantity is set off, one in a row at most.

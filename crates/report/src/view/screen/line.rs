@@ -244,9 +244,10 @@ fn differences(story: &Story<'_>, figure: &Figure) -> Vec<String> {
 fn additions(story: &Story<'_>, figure: &Figure) -> impl Iterator<Item = Note> {
     let named = [(quantity::ASLEEP_ADDS, "asleep"), (quantity::LAYER_ADDS, "by the layer")];
     named.into_iter().filter_map(|(name, what)| {
-        let adds = figure.quantities.get(name).filter(|adds| is_price(adds))?;
+        // What may be nothing was not found.
+        let adds = figure.quantities.get(name).filter(|adds| is_price(adds) && adds.estimate.low > 0.0)?;
         let (unit, Estimate { value, low, high, .. }) = (story.plain(&adds.unit), adds.estimate);
-        let range = numbers::range(low, high, &unit);
+        let range = if low < high { numbers::range(low, high, &unit) } else { "no interval".to_owned() };
         let short = format!("+{} {what}", numbers::quantity(value, &unit));
         Some(Note { words: format!("{short} ({range})"), short: Some(short) })
     })
