@@ -102,7 +102,7 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
         bill.items.iter().filter(|item| least(item)).take(5).map(|item| &*item.words).collect();
     if !names.is_empty() {
         let inside = if inside > 0 {
-            format!("; {:.1} us were counted inside", inside as f64 / 1e3)
+            format!("; in the counted run they took {:.1} us", inside as f64 / 1e3)
         } else {
             String::new()
         };

@@ -117,18 +117,23 @@ fn quantity_to(value: f64, unit: &str, digits: usize) -> String {
 /// those of a sum, which are its value again, are not repeated.
 #[must_use]
 pub fn interval(estimate: &Estimate, unit: &str, unicode: bool) -> String {
-    if estimate.extremes && estimate.low == estimate.high {
-        return String::new();
-    }
-    if estimate.extremes {
-        return format!("[{}]", range(estimate.low, estimate.high, unit));
-    }
-    let sides = relative_sides(estimate);
-    match sides {
+    bounds(estimate, unit, unicode, ["", ""])
+}
+
+/// The same behind a value in a sentence, where two bounds need brackets.
+#[must_use]
+pub fn in_brackets(estimate: &Estimate, unit: &str, unicode: bool) -> String {
+    bounds(estimate, unit, unicode, ["(", ")"])
+}
+
+fn bounds(estimate: &Estimate, unit: &str, unicode: bool, [open, close]: [&str; 2]) -> String {
+    match relative_sides(estimate) {
+        _ if estimate.extremes && estimate.low == estimate.high => String::new(),
+        _ if estimate.extremes => format!("[{}]", range(estimate.low, estimate.high, unit)),
         Some((small, large)) if large <= NARROW || (large <= WIDE && small >= large / 2.0) => {
             format!("{} {} %", if unicode { "±" } else { "+-" }, half_width_percent(large))
         }
-        _ => range(estimate.low, estimate.high, unit),
+        _ => format!("{open}{}{close}", range(estimate.low, estimate.high, unit)),
     }
 }
 

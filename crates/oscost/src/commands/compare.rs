@@ -191,7 +191,7 @@ fn sides(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         }
         if results.len() < SIDE {
             return Err(Ended::misuse(format!(
-                "{name} names {} results: at least {SIDE} are needed, of {SIDE} boots",
+                "{name}: {} given, and at least {SIDE} results are needed, of {SIDE} boots",
                 results.len()
             )));
         }

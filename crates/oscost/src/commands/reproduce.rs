@@ -227,7 +227,7 @@ fn documents(names: &[String]) -> Result<Vec<&'static Document>, Ended> {
     for name in names {
         if !ALL.iter().any(|document| document.founding.name == name || document.founding.number == name) {
             let shown = oscost_results::Untrusted::new(name).terminal().to_string();
-            return Err(Ended::misuse(format!("no founding document '{shown}'; there are {}", known())));
+            return Err(Ended::misuse(format!("no document is called '{shown}'; there are {}", known())));
         }
     }
     let chosen = |document: &&&Document| {

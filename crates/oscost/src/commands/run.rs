@@ -291,7 +291,7 @@ fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
     };
     let mut plan = vec![
         format!(
-            "{} in {}, {} of {} ms a member each ({}): about {seconds:.0} s; {time}",
+            "{} in {}, {} with {} ms for each figure ({}): about {seconds:.0} s; {time}",
             counted(choices.len(), "figure"),
             counted(groups.len(), "group"),
             counted(effort.launches as usize, "launch"),

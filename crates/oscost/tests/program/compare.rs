@@ -160,7 +160,7 @@ fn boots_are_sides_of_several_results() {
         .ends(1)
         .shows("1 slower");
     home.ask(&["compare", "--before", &before, "--after", "after0.json,after1.json"])
-        .refused(2, "--after names 2 results: at least 3");
+        .refused(2, "--after: 2 given, and at least 3");
     // Three results of two boots.
     home.ask(&["compare", "--before", &before, "--after", "after0.json,after1.json,after1.json"])
         .well()

@@ -67,14 +67,17 @@ fn title(result: &RunResult, bill: &Bill, unicode: bool) -> String {
 fn head(bill: &Bill, unicode: bool) -> Vec<String> {
     let Some(first) = bill.counted.first() else { return Vec::new() };
     let time = |ns: u64| duration(ns as f64);
+    let many = |count: u64, one: &str, many: &str| {
+        format!("{} {}", large(count), if count == 1 { one } else { many })
+    };
     let ran = |words: &str, usage: Usage| {
         format!(
-            "{words} {} wall, {} user, {} system; {} switches, {} faults; {}, {}",
+            "{words} {} wall, {} user, {} system; {}, {}; {}, {}",
             time(usage.wall_ns),
             time(usage.user_ns),
             time(usage.system_ns),
-            large(usage.switches.voluntary + usage.switches.involuntary),
-            large(usage.faults.minor + usage.faults.major),
+            many(usage.switches.voluntary + usage.switches.involuntary, "switch", "switches"),
+            many(usage.faults.minor + usage.faults.major, "fault", "faults"),
             several(first.threads, "thread", "threads"),
             several(first.children, "child", "children"),
         )

@@ -39,7 +39,7 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
         parts.push(Part::Table(Table::of(columns, rows)));
         let newest = if runs.len() > room { format!(", the newest {room}") } else { String::new() };
         let answer = format!(
-            "{count}; one letter a run{newest}, from the lowest value to the highest; --verbose: intervals"
+            "{count}; one sign a run{newest}, from the lowest value to the highest; throughout: within 2 %; --verbose: intervals"
         );
         parts.push(Part::Answer(vec![answer]));
     }
@@ -73,7 +73,7 @@ fn listed(runs: &[(String, Outline)], unicode: bool) -> impl Iterator<Item = Par
     parts.into_iter()
 }
 
-/// Each figure of two runs or more: one letter a run, of the newest `room` runs.
+/// Each figure of two runs or more: one sign a run, of the newest `room` runs.
 fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> Vec<HistoryLine> {
     // Each figure with its estimate in every run: the runs are gone through once, however many there are.
     let mut newest: BTreeMap<&str, u32> = BTreeMap::new();
@@ -110,7 +110,7 @@ fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Par
     }
     let which = if runs.len() > room { format!("the newest {room} runs") } else { "these runs".to_owned() };
     let mut parts = vec![Part::Words(format!(
-        "figures over {which}, one letter a run from the lowest to the highest value, blank where it was not measured; \
+        "figures over {which}, one sign a run from the lowest to the highest value, blank where it was not measured; \
          then the range, and the last one with its interval; below, where one is over 1 %, how wide the interval of each \
          is either way, in percent (9: over 8; ?: fewer than 6 launches)"
     ))];
@@ -176,7 +176,7 @@ impl HistoryStrip {
         let span = if still { 0.0 } else { high - low };
         let strip = picture::course(estimates.iter().map(|it| Some(it.as_ref()?.value)), low, span, unicode);
         let last = estimates.iter().flatten().last().filter(|_| !still).map_or(String::new(), |last| {
-            let interval = numbers::interval(last, &unit, unicode);
+            let interval = numbers::in_brackets(last, &unit, unicode);
             format!("last {} {interval}", numbers::quantity(last.value, &unit))
         });
         let range = if still {

@@ -79,7 +79,7 @@ fn no_finding_rests_on_a_figure_that_cannot_carry_it() {
     assert!(!findings(&open).contains("posix_named"), "the interval leaves it open");
     let mut all = telling();
     all.figures.iter_mut().for_each(|figure| figure.marks = vec![Mark::Filtered]);
-    let none = "none: 4 of 4 rows cannot carry one (4 filtered)";
+    let none = "none; 4 of 4 rows are left out (4 filtered)";
     assert!(findings(&all).contains(none), "{}", findings(&all));
     // No row says what all have, so the line that counts them does.
     let shown = shown(&all, 80);

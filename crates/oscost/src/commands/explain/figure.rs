@@ -115,12 +115,12 @@ fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &F
     }
     let values = names.iter().filter_map(|name| {
         let quantity = figure.quantities.get(*name)?;
-        let interval = numbers::interval(&quantity.estimate, &quantity.unit, false);
+        let interval = numbers::in_brackets(&quantity.estimate, &quantity.unit, false);
         let told = numbers::quantity(quantity.estimate.value, &quantity.unit);
         // "3020 cycles" is both.
         let name =
             if *name == quantity.unit { String::new() } else { format!("{} ", name.replace('_', " ")) };
-        let interval = if interval.is_empty() { interval } else { format!(" ({interval})") };
+        let interval = if interval.is_empty() { interval } else { format!(" {interval}") };
         Some(format!("{name}{told}{interval}"))
     });
     let launches = format!("{} launches", figure.evidence.launches);

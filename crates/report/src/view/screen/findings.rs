@@ -32,7 +32,7 @@ pub(super) fn findings(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
         all.push(if without == 0 {
             vec!["nothing stands out".to_owned()]
         } else {
-            let none = format!("none: {without} of {} rows cannot carry one", shown.len());
+            let none = format!("none; {without} of {} rows are left out", shown.len());
             vec![none, format!(" ({})", reasons(shown))]
         });
     }
@@ -115,7 +115,7 @@ fn obstacle(figure: &Figure) -> Option<&'static str> {
         _ if figure.status != Status::Measured => Some("without a number"),
         Some(mark) => Some(mark.words()),
         None if figure.evidence.verdict != Verdict::Checked => Some(figure.evidence.verdict.name()),
-        None => (!is_narrow).then_some("too wide"),
+        None => (!is_narrow).then_some("with a wide interval"),
     }
 }
 
