@@ -65,7 +65,12 @@ mod tests {
         let states = states.iter().map(|status| status.name());
         let verdicts = [Verdict::Checked, Verdict::Contradicted, Verdict::Unchecked].map(Verdict::name);
         let compared = ["slower", "faster", "within", "unclear", "more", "fewer", "equal"];
-        let columns = ["floor", "typical", "cycles", "interval", "calls"];
+        let columns =
+            ["floor", "typical", "cycles", "interval", "calls", "judged by", "deviation", "throughout"];
+        let of_locks = ["class", "owner changes", "blocked", "fairness", "of the ideal", "hand-over"];
+        let of_bills = ["price", "together", "instead", "then", "saved"];
+        let others = ["literal", "published", "post condition", "asleep", "disturbs", "can show", "skipped"];
+        let columns = columns.into_iter().chain(of_locks).chain(of_bills).chain(others);
         for word in marks.chain(states).chain(verdicts).chain(compared).chain(columns) {
             assert!(entry(word).is_some(), "'{word}' is not in GLOSSARY.md");
         }

@@ -22,6 +22,8 @@ pub fn page(thing: &str) -> Option<Explanation> {
         "\u{b1}" | "+/-" => "interval",
         "?" => "unclear",
         "~" => "cycles",
+        "\u{2265}" | ">=" => "price",
+        "\u{2264}" | "<=" => "saved",
         other => other.strip_prefix('~').unwrap_or(other),
     };
     code(thing).or_else(|| warning(thing)).or_else(|| word(thing)).or_else(|| glossary_page(thing))
