@@ -21,10 +21,17 @@ pub fn doctor(options: &Doctor, talk: &Talk) -> Result<Exit, Ended> {
     let checks = examine(Thoroughness::Full);
     show(&checks, options, talk)?;
     let unfit = unfit(&checks);
-    if !options.check || unfit.is_empty() {
-        return Ok(Exit::Done);
+    let verdict = match unfit.as_slice() {
+        [] => "fit to measure: floors hold".to_owned(),
+        names => format!("unfit to measure: {}", names.join(", ")),
+    };
+    if options.check && !unfit.is_empty() {
+        return Err(Ended::unfit(verdict));
     }
-    Err(Ended::unfit(format!("unfit to measure: {}", unfit.join(", "))))
+    if !options.json {
+        output::data(|out| writeln!(out, "{verdict}"))?;
+    }
+    Ok(Exit::Done)
 }
 
 /// The instrument on this machine: code 5 where it fails.

@@ -25,7 +25,11 @@ fn unfit_is_a_code_and_says_why() {
         Some(5) => assert!(done.stderr.contains("unfit to measure"), "{done:?}"),
         _ => panic!("{done:?}"),
     }
-    assert_eq!(home.ask(&["doctor"]).code, Some(0), "without --check it only tells");
+    let told = home.ask(&["doctor"]);
+    assert_eq!(told.code, Some(0), "without --check it only tells");
+    // The last line is the answer.
+    let answer = if bad.is_empty() { "fit to measure: floors hold" } else { "unfit to measure: " };
+    assert!(told.stdout.lines().last().is_some_and(|last| last.starts_with(answer)), "{told:?}");
 }
 
 /// What `doctor` says of a check below a filter, and its remedy; `None` where no filter may be set.
