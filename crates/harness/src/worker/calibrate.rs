@@ -254,6 +254,33 @@ mod tests {
         assert_eq!(share, None, "no time, no share of it");
     }
 
+    /// A loop beside these participants.
+    struct Beside(Vec<Participant>);
+
+    impl Batched for Beside {
+        fn batch(&mut self, _: u64) -> Outcome {
+            Ok(())
+        }
+
+        fn participants(&self) -> Vec<Participant> {
+            self.0.clone()
+        }
+    }
+
+    #[test]
+    fn what_is_spent_is_the_time_of_the_process_and_of_other_ones() {
+        let pid = i32::try_from(std::process::id()).expect("a pid");
+        let of = |participants: &[Participant]| spent(&Beside(participants.to_vec()));
+        let (Some(alone), Some(twice)) = (of(&[]), of(&[Participant::Process(pid)])) else {
+            return println!("SKIP what_is_spent: the kernel does not say");
+        };
+        let thread = of(&[Participant::Thread(pid)]).expect("told");
+        let later = of(&[]).expect("told");
+        assert!(alone > 0 && later >= thread && thread >= alone, "a thread's time is the process' already");
+        assert!(twice >= alone + cpu_time::of_this_process().expect("told").min(alone) / 2);
+        assert_eq!(of(&[Participant::Process((1 << 22) + 1)]), None, "no process has such a number");
+    }
+
     #[test]
     fn steady_work_on_one_cpu_is_given_in_cycles() {
         // Of what an operation of 100 ns takes, so much is work; in the tries before `try_` somebody took half of it.

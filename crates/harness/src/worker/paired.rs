@@ -105,6 +105,19 @@ mod tests {
     }
 
     #[test]
+    fn the_share_of_fast_rounds_stands_with_a_pair() {
+        use crate::figures::synthetic::choice;
+        let card = |id, baseline| choice(Card { id, baseline, ..Card::BATCHED }).benchmark;
+        let members = [None, Some(card("a", Some("b"))), Some(card("b", None))];
+        let batches = |ns: f64| rounds::Batches { samples: vec![ns; 4], ..rounds::Batches::default() };
+        let rounds = rounds::Rounds { members: vec![batches(6.0), batches(2.0)], canaries: Vec::new() };
+        let pairs = of_rounds(&members, &[1, 2], &rounds, &[true, false, true, true]);
+        assert_eq!(pairs.len(), 1);
+        assert_eq!((pairs[0].fast_share, pairs[0].ratio, pairs[0].difference), (0.75, Some(3.0), Some(4.0)));
+        assert_eq!((&*pairs[0].of, &*pairs[0].to), ("a", "b"));
+    }
+
+    #[test]
     fn series_of_one_launch_are_held_against_each_other_where_the_card_says_so() {
         let values = [Some((6.0, 1.0)), Some((2.0, 1.0))];
         let pair = || vec![("a".to_owned(), "b".to_owned(), "cost".to_owned(), Some(3.0), Some(4.0))];

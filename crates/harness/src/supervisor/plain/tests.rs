@@ -1,0 +1,205 @@
+//! Children that do a job, end before it or hang, and launches of benchmarks that sleep.
+
+use super::*;
+use crate::benchmark::card::Card;
+use crate::benchmark::{
+    Batched, Benchmark, Outcome, PostCondition, Series, SeriesPlan, SetUp, Sink, Subject, Unable,
+};
+use crate::figures::synthetic::choice;
+use crate::protocol::core::Core;
+use crate::protocol::message::{Audited, IdleCpu, LaunchPlan, Launched, Member, Task, TaskFinding};
+
+/// One that ends its worker in its set-up.
+struct Dies(fn());
+
+impl Benchmark for Dies {
+    fn card(&self) -> &'static Card {
+        const { &Card { id: "dies", ..Card::BATCHED } }
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        (self.0)();
+        Err(Unable::Unsupported { why: "it lived".to_owned(), remedy: String::new() })
+    }
+}
+
+/// What becomes of a job of a benchmark that is never set up, and of one that ends its worker so.
+fn reported(task: Task, dies: fn(), deadline_ns: u64, interrupted: bool) -> Result<Report, Lost> {
+    let never = choice(Card { id: "never", ..Card::BATCHED }).benchmark;
+    let catalogue = Catalogue::new(vec![never, Box::leak(Box::new(Dies(dies)))]);
+    let plain = Plain::new(&catalogue, Arc::new(AtomicBool::new(interrupted))).expect("memory");
+    let ids = vec!["never".to_owned(), "dies".to_owned()];
+    let cpus = oscost_sys::affinity::allowed().expect("CPUs");
+    let (isolate, refused, directory) = (true, None, None);
+    plain.run(Job { ids, task, cpus, seed: 1, isolate, refused, directory }, deadline_ns)
+}
+
+const CALIBRATE: Task = Task::Calibrate { batch_ns: 20_000, idle_cpu: IdleCpu::Halt };
+const LONG_NS: u64 = 600_000_000_000;
+
+#[test]
+fn a_child_reports_what_its_job_found_and_audits_need_none() {
+    let report = reported(CALIBRATE, || (), LONG_NS, false).expect("a report");
+    let TaskFinding::Calibration(members) = &report.finding else { panic!("{report:?}") };
+    let lacks = members.iter().map(|member| matches!(member, Member::Unsupported { .. }));
+    assert_eq!(lacks.collect::<Vec<_>>(), [true, true]);
+    // Nobody is there for it: it would end the worker.
+    let audited = reported(Task::Audit { operations: 1, late: 1 }, || std::process::exit(7), LONG_NS, false);
+    let Ok(Report { finding: TaskFinding::Audit(members), .. }) = audited else { panic!("{audited:?}") };
+    let missing = |it: &Member<_>| matches!(it, Member::Done(Audited { missing: Some(_), .. }));
+    assert!(members.len() == 2 && members.iter().all(missing));
+}
+
+#[test]
+fn how_a_child_died_and_who_was_set_up_is_told() {
+    let lost = |what: &str| Err(Lost::worker(what, Some(1)));
+    let died = |dies: fn()| reported(CALIBRATE, dies, LONG_NS, false);
+    assert_eq!(died(|| std::process::exit(7)), lost("the worker ended with exit code 7"));
+    assert_eq!(died(|| std::process::exit(0)), lost("the worker sent rubbish instead of a report"));
+    let killed = died(|| {
+        let pid = i32::try_from(std::process::id()).unwrap_or(0);
+        let _ = process::signal(pid, process::Signal::Kill);
+    });
+    assert_eq!(killed, lost("the worker was ended by signal 9"));
+}
+
+#[test]
+fn who_hangs_is_ended_at_the_deadline_and_an_interrupted_run_starts_nobody() {
+    fn hangs() {
+        loop {
+            oscost_sys::clock::pause(std::time::Duration::from_secs(600));
+        }
+    }
+    let late = reported(CALIBRATE, hangs, 100_000_000, false);
+    assert!(matches!(late, Err(Lost::Worker { late: true, .. })), "{late:?}");
+    assert_eq!(reported(CALIBRATE, hangs, LONG_NS, true), Err(Lost::Interrupted));
+}
+
+/// Sleeps twice in an iteration, and was right afterwards or not.
+struct Sleeps(bool);
+
+impl Batched for Sleeps {
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        (0..2 * iterations).for_each(|_| oscost_sys::clock::pause(std::time::Duration::from_micros(1)));
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        Ok(vec![PostCondition::exactly("held", 1.0, f64::from(u8::from(self.0)))])
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        vec!["it sleeps".to_owned()]
+    }
+
+    fn same_cpu_share(&self) -> Option<f64> {
+        Some(0.25)
+    }
+}
+
+/// Yields the time that it was given, and one value.
+struct Given;
+
+impl Series for Given {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        sink.quantity("cost", plan.duration_ns as f64);
+        sink.observation(plan.duration_ns as f64);
+        sink.operations(1);
+        Ok(())
+    }
+}
+
+/// A benchmark with one of them.
+struct Real(Card);
+
+impl Benchmark for Real {
+    fn card(&self) -> &'static Card {
+        Box::leak(Box::new(self.0.clone()))
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(match self.0.id {
+            "series" => Subject::Series(Box::new(Given)),
+            id => Subject::Batched(Box::new(Sleeps(id != "wrong"))),
+        })
+    }
+}
+
+/// What one launch of these finds.
+fn launched(
+    ids: &[&str],
+    keep_samples: bool,
+) -> (Vec<Member<Launched>>, Vec<crate::protocol::message::Pair>, Vec<String>) {
+    let batched = Card { operations_per_iteration: 2, ..Card::BATCHED };
+    let cards = [
+        Card { id: "sleeps", ..batched.clone() },
+        Card { id: "twice", baseline: Some("sleeps"), ..batched.clone() },
+        Card { id: "wrong", ..batched },
+        crate::figures::synthetic::series("series"),
+    ];
+    let all = cards.map(|card| -> &'static dyn Benchmark { Box::leak(Box::new(Real(card))) });
+    let catalogue = Catalogue::new(all.to_vec());
+    let plain = Plain::new(&catalogue, Arc::default()).expect("memory");
+    let plan = LaunchPlan {
+        iterations: vec![3; ids.len()],
+        works: vec![false; ids.len()],
+        core: Core {
+            no_entry: Some("a test".to_owned()),
+            chain_passes: 1,
+            throughput_passes: 1,
+            ..Core::default()
+        },
+        clock_pair_ns: 0.0,
+        warm_up_ns: 0,
+        member_ns: 5_000_000,
+        keep_samples,
+        idle_cpu: IdleCpu::Halt,
+        references: None,
+    };
+    let (isolate, refused, directory) = (false, None, None);
+    let cpus = oscost_sys::affinity::allowed().expect("CPUs");
+    let ids = ids.iter().map(|&id| id.to_owned()).collect();
+    let job = Job { ids, task: Task::Launch(plan), cpus, seed: 1, isolate, refused, directory };
+    let report = plain.run(job, LONG_NS).expect("a report");
+    let TaskFinding::Launch { members, pairs, canaries, .. } = report.finding else { panic!("a launch") };
+    (members, pairs, canaries.into_iter().map(|(name, _)| name).collect())
+}
+
+fn done(member: &Member<Launched>) -> &Launched {
+    let Member::Done(launched) = member else { panic!("{member:?}") };
+    launched
+}
+
+/// Of members that cannot be had, of series and of batches each has its own.
+#[test]
+fn a_launch_finds_what_each_of_its_members_did() {
+    let (members, pairs, canaries) = launched(&["gone", "series", "twice", "wrong", "sleeps"], true);
+    assert!(matches!(&members[0], Member::Failed(it) if it.to_string().contains("no benchmark 'gone'")));
+    let series = done(&members[1]);
+    assert_eq!((series.record.quantities["cost"], series.samples.as_slice()), (5e6, &[5e6][..]));
+    for index in [2, 3, 4] {
+        let it = done(&members[index]);
+        assert_eq!((it.record.iterations, it.record.rounds), (3, it.samples.len() as u64));
+        assert!(it.record.rounds > 0 && it.record.quantities["floor"] > 0.0);
+        assert_eq!(
+            (it.record.quantities["same_cpu_share"], it.remarks.as_slice()),
+            (0.25, &["it sleeps".to_owned()][..])
+        );
+        // Each operation sleeps once, whatever else happens to it.
+        let sleeps = it.record.voluntary_switches.expect("counted");
+        assert!((1.0..1.5).contains(&sleeps), "{sleeps}");
+        assert_eq!(it.post_conditions[0].holds, Some(index != 3));
+        assert!(it.record.chain_ns.is_some() && it.record.throughput_ns.is_some());
+        assert_eq!((it.record.entry_ns, it.record.histogram.is_some()), (None, true));
+    }
+    assert_eq!(pairs.iter().map(|it| (&*it.of, &*it.to)).collect::<Vec<_>>(), [("twice", "sleeps")]);
+    let share = pairs[0].fast_share;
+    assert!(pairs[0].ratio.is_some_and(|it| it > 0.0) && (0.0..=1.0).contains(&share), "{pairs:?}");
+    assert_eq!(canaries, ["chain", "throughput", "entry"]);
+}
+
+#[test]
+fn samples_are_kept_for_who_asks() {
+    let (members, _, canaries) = launched(&["sleeps", "series"], false);
+    assert!(canaries.is_empty() && members.iter().all(|it| done(it).samples.is_empty()));
+}
