@@ -116,6 +116,8 @@ mod tests {
         let records = [Record::Audited { id: "a".to_owned(), audited }, launch(1), launch(2)];
         let (figures, ratios, differences) = rebuild(&catalogue, &records, 10.0, None);
         assert_eq!((figures.len(), ratios.len(), differences.len()), (1, 0, 0), "nobody knows the other one");
+        let (unlaunched, ..) = rebuild(&catalogue, &records[..1], 10.0, None);
+        assert_eq!(unlaunched[0].why.as_deref(), Some("the run ended before its first launch"));
         let figure = &figures[0];
         assert_eq!((figure.launches.len(), figure.evidence.audit_method.as_deref()), (2, Some("ptrace")));
         // A step of 10 ns is 2.5 % of four operations of 100 ns.

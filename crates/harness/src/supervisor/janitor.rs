@@ -133,12 +133,13 @@ mod tests {
         }
         let pid = i32::try_from(process.id()).expect("a pid");
         let ledger = Ledger::make(false).expect("a ledger");
-        ledger.declare(&Object::NamedSemaphore(name.clone())).expect("declared");
+        let pipe = Pipe::new().expect("a pipe").writer;
+        let janitor = Janitor { process, tie: Tie { pipe, ledger }, folders: None };
+        janitor.declare(&Object::NamedSemaphore(name.clone())).expect("declared");
         let semaphore = NamedSemaphore::create(&name, 1).expect("a semaphore");
         // As a worker that is killed: it removes nothing itself.
         std::mem::forget(semaphore);
-        let pipe = Pipe::new().expect("a pipe").writer;
-        drop(Janitor { process, tie: Tie { pipe, ledger }, folders: None });
+        drop(janitor);
         if !has_ended {
             process::signal(pid, process::Signal::Kill).expect("ours");
         }

@@ -351,6 +351,8 @@ fn everybody_failed(task: &Task, members: usize, failure: &Failure) -> TaskFindi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::benchmark::Unable;
+    use crate::benchmark::card::Card;
 
     /// A stream that is never ended: whoever reads on after its bytes would wait for ever.
     struct Unended<'a>(&'a [u8]);
@@ -380,5 +382,65 @@ mod tests {
         let text = serde_json::to_vec(&job).expect("a job");
         assert_eq!(job_of(Unended(&text)), Ok(job));
         assert!(job_of(&text[..text.len() - 1]).is_err() && job_of(&b"rubbish"[..]).is_err());
+    }
+
+    /// One that tells where it is set up.
+    struct Where(Placement);
+
+    impl Benchmark for Where {
+        fn card(&self) -> &'static Card {
+            Box::leak(Box::new(Card { id: "where", placement: self.0, ..Card::BATCHED }))
+        }
+
+        fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+            let why = format!("{} {} of {:?}", cx.cpu, cx.partner_cpu, cx.cpus);
+            Err(Unable::Unsupported { why, remedy: String::new() })
+        }
+    }
+
+    #[test]
+    fn a_set_up_is_told_its_cpus_and_the_supervisor_who_is_set_up() {
+        let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
+        let told = |placement, cpus: &[usize]| {
+            let job = Job { cpus: cpus.to_vec(), isolate: false, directory: None, ..job() };
+            let mut worker = Worker::new(&catalogue, job, None, &words).expect("a worker");
+            let place: &'static Where = Box::leak(Box::new(Where(placement)));
+            let Member::Unsupported { why, .. } = worker.set_up(1, Some(place)) else {
+                panic!("it was set up")
+            };
+            assert_eq!(words.word(0).load(Ordering::Relaxed), SETTING_UP + 1);
+            why
+        };
+        assert_eq!(told(Placement::CrossCpu, &[3, 1]), "3 1 of [3, 1]");
+        assert_eq!(told(Placement::SameCpu, &[3, 1]), "3 3 of [3, 1]");
+        assert_eq!(told(Placement::CrossCpu, &[3]), "3 3 of [3]", "there is no other one");
+        assert_eq!(told(Placement::CrossCpu, &[]), "0 0 of []");
+        let job = Job { isolate: false, directory: None, ..job() };
+        let mut worker = Worker::new(&catalogue, job, None, &words).expect("a worker");
+        let Member::Failed(failure) = worker.set_up(1, None) else { panic!("nobody has it") };
+        assert_eq!(failure.to_string(), "set-up: this program has no benchmark 'b'");
+    }
+
+    #[test]
+    fn who_could_not_begin_has_failed_in_each_kind_of_job() {
+        let failure = Failure::new("environment", "it broke");
+        let failed = |task: Task| -> usize {
+            let is_failed = |failed: bool| usize::from(failed);
+            match everybody_failed(&task, 3, &failure) {
+                TaskFinding::Calibration(all) => {
+                    all.iter().filter(|it| **it == Member::Failed(failure.clone())).count()
+                }
+                TaskFinding::Audit(all) => {
+                    all.iter().filter(|it| **it == Member::Failed(failure.clone())).count()
+                }
+                TaskFinding::Percentiles(it) => is_failed(it == Member::Failed(failure.clone())),
+                TaskFinding::Foreign(output) => is_failed(output.stderr == failure.to_string()),
+                other => panic!("{other:?}"),
+            }
+        };
+        let idle_cpu = crate::protocol::message::IdleCpu::Halt;
+        assert_eq!(failed(Task::Calibrate { batch_ns: 1, idle_cpu }), 3);
+        assert_eq!(failed(Task::Audit { operations: 1, late: 1 }), 3);
+        assert_eq!((failed(Task::Clock), failed(Task::Core { batch_ns: 1, pair_ns: 0.0 })), (1, 1));
     }
 }

@@ -7,7 +7,9 @@ use crate::benchmark::{
 };
 use crate::figures::synthetic::choice;
 use crate::protocol::core::Core;
-use crate::protocol::message::{Audited, IdleCpu, LaunchPlan, Launched, Member, Task, TaskFinding};
+use crate::protocol::message::{
+    Audited, IdleCpu, LaunchPlan, Launched, Member, Pair, ReferencePlan, Task, TaskFinding,
+};
 
 /// One that ends its worker in its set-up.
 struct Dies(fn());
@@ -48,6 +50,22 @@ fn a_child_reports_what_its_job_found_and_audits_need_none() {
     let Ok(Report { finding: TaskFinding::Audit(members), .. }) = audited else { panic!("{audited:?}") };
     let missing = |it: &Member<_>| matches!(it, Member::Done(Audited { missing: Some(_), .. }));
     assert!(members.len() == 2 && members.iter().all(missing));
+}
+
+#[test]
+fn a_child_stays_in_the_namespaces_of_its_parent() {
+    static HERE: std::sync::LazyLock<Option<std::path::PathBuf>> =
+        std::sync::LazyLock::new(|| std::fs::read_link("/proc/self/ns/ipc").ok());
+    std::sync::LazyLock::force(&HERE);
+    fn elsewhere() {
+        if std::fs::read_link("/proc/self/ns/ipc").ok() != *HERE {
+            std::process::exit(7);
+        }
+    }
+    assert_eq!(
+        reported(CALIBRATE, elsewhere, LONG_NS, false).map(|it| it.isolation),
+        Ok("none (--plain)".to_owned())
+    );
 }
 
 #[test]
@@ -125,30 +143,13 @@ impl Benchmark for Real {
     }
 }
 
-/// What one launch of these finds.
-fn launched(
-    ids: &[&str],
-    keep_samples: bool,
-) -> (Vec<Member<Launched>>, Vec<crate::protocol::message::Pair>, Vec<String>) {
-    let batched = Card { operations_per_iteration: 2, ..Card::BATCHED };
-    let cards = [
-        Card { id: "sleeps", ..batched.clone() },
-        Card { id: "twice", baseline: Some("sleeps"), ..batched.clone() },
-        Card { id: "wrong", ..batched },
-        crate::figures::synthetic::series("series"),
-    ];
-    let all = cards.map(|card| -> &'static dyn Benchmark { Box::leak(Box::new(Real(card))) });
-    let catalogue = Catalogue::new(all.to_vec());
-    let plain = Plain::new(&catalogue, Arc::default()).expect("memory");
-    let plan = LaunchPlan {
-        iterations: vec![3; ids.len()],
-        works: vec![false; ids.len()],
-        core: Core {
-            no_entry: Some("a test".to_owned()),
-            chain_passes: 1,
-            throughput_passes: 1,
-            ..Core::default()
-        },
+/// A plan of one launch of so many members, with these references.
+fn plan(members: usize, keep_samples: bool, references: &[&str]) -> LaunchPlan {
+    let no_entry = Some("a test".to_owned());
+    let alone = LaunchPlan {
+        iterations: vec![3; members],
+        works: vec![false; members],
+        core: Core { no_entry, chain_passes: 1, throughput_passes: 1, ..Core::default() },
         clock_pair_ns: 0.0,
         warm_up_ns: 0,
         member_ns: 5_000_000,
@@ -156,12 +157,40 @@ fn launched(
         idle_cpu: IdleCpu::Halt,
         references: None,
     };
+    let ids: Vec<String> = references.iter().map(|&id| id.to_owned()).collect();
+    let launch = LaunchPlan { iterations: vec![1; ids.len()], keep_samples: false, ..alone.clone() };
+    let references = (!ids.is_empty()).then(|| Box::new(ReferencePlan { ids, launch }));
+    LaunchPlan { references, ..alone }
+}
+
+/// What one launch of these finds.
+fn found(ids: &[&str], plan: LaunchPlan) -> Result<TaskFinding, Lost> {
+    let batched = Card { operations_per_iteration: 2, ..Card::BATCHED };
+    let cards = [
+        Card { id: "sleeps", ..batched.clone() },
+        Card { id: "twice", baseline: Some("sleeps"), ..batched.clone() },
+        Card { id: "wrong", ..batched },
+        crate::figures::synthetic::series("series"),
+    ];
+    let mut all = cards.map(|card| -> &'static dyn Benchmark { Box::leak(Box::new(Real(card))) }).to_vec();
+    all.push(Box::leak(Box::new(Dies(|| std::process::exit(7)))));
+    let catalogue = Catalogue::new(all);
+    let plain = Plain::new(&catalogue, Arc::default()).expect("memory");
     let (isolate, refused, directory) = (false, None, None);
     let cpus = oscost_sys::affinity::allowed().expect("CPUs");
     let ids = ids.iter().map(|&id| id.to_owned()).collect();
     let job = Job { ids, task: Task::Launch(plan), cpus, seed: 1, isolate, refused, directory };
-    let report = plain.run(job, LONG_NS).expect("a report");
-    let TaskFinding::Launch { members, pairs, canaries, .. } = report.finding else { panic!("a launch") };
+    plain.run(job, LONG_NS).map(|report| report.finding)
+}
+
+/// The members, pairs and canaries of one launch.
+fn launched(ids: &[&str], keep_samples: bool) -> (Vec<Member<Launched>>, Vec<Pair>, Vec<String>) {
+    let TaskFinding::Launch { members, pairs, canaries, references } =
+        found(ids, plan(ids.len(), keep_samples, &[])).expect("a report")
+    else {
+        panic!("a launch")
+    };
+    assert!(references.is_empty());
     (members, pairs, canaries.into_iter().map(|(name, _)| name).collect())
 }
 
@@ -202,4 +231,17 @@ fn a_launch_finds_what_each_of_its_members_did() {
 fn samples_are_kept_for_who_asks() {
     let (members, _, canaries) = launched(&["sleeps", "series"], false);
     assert!(canaries.is_empty() && members.iter().all(|it| done(it).samples.is_empty()));
+}
+
+/// They are timed after the members, and who of them ends the worker is told by a number behind those of the members.
+#[test]
+fn references_are_launched_after_the_members_and_told_apart() {
+    let finding = found(&["series", "twice"], plan(2, true, &["sleeps", "gone"])).expect("a report");
+    let TaskFinding::Launch { members, pairs, references, .. } = finding else { panic!("a launch") };
+    assert_eq!((members.len(), references.len(), pairs.len()), (2, 2, 0), "no pair with a member");
+    let it = done(&references[0]);
+    assert!(it.record.iterations == 1 && it.record.quantities["floor"] > 0.0 && it.samples.is_empty());
+    assert!(matches!(&references[1], Member::Failed(it) if it.to_string().contains("no benchmark 'gone'")));
+    let died = found(&["series", "twice"], plan(2, true, &["sleeps", "dies"]));
+    assert_eq!(died, Err(Lost::worker("the worker ended with exit code 7", Some(3))));
 }

@@ -226,6 +226,11 @@ fn who_is_watched_is_asked_what_he_used() {
     assert!(main.own_ns > 0 && main.own_ns <= twice.own_ns, "a thread's time is a part of its process'");
     assert!(twice.sleeps >= 2 * once.sleeps && main.sleeps >= once.sleeps);
     assert!(at(&sleeper).is_some_and(|it| it.own_ns > 0 && it.sleeps >= 2));
+    // A thread of the worker that is elsewhere has no part in what the worker used here.
+    let here = WatchedCpus { cpus: vec![cpu], worker: true, ..WatchedCpus::default() };
+    let without = WatchedCpus { threads_elsewhere: vec![pid], ..here.clone() };
+    let (without, with) = (at(&without).expect("told"), at(&here).expect("told"));
+    assert!(without.own_ns + main.own_ns <= with.own_ns, "{without:?} {with:?}");
     // The measuring thread has a wait of its own where its CPU is the only one.
     let worker = |cpus: Vec<usize>| WatchedCpus { cpus, worker: true, ..WatchedCpus::default() };
     let thread = |cpus| at(&worker(cpus)).map(|it| it.thread.is_some());

@@ -159,6 +159,12 @@ mod tests {
     }
 
     #[test]
+    fn nobody_who_takes_part_is_the_cause_of_a_gap() {
+        let pid = i32::try_from(std::process::id()).expect("a pid");
+        assert_eq!(Kernel::new(&[7]).own, [7, pid]);
+    }
+
+    #[test]
     fn each_counter_tells_its_cause() {
         assert_eq!(told(50_000, |_| ()), (GapCause::Unknown, None));
         assert_eq!(told(50_000, |look| look.waited_ns = Some(40_000)).0, GapCause::Preemption);

@@ -180,6 +180,28 @@ fn batches(ns: u64, least_batch: u64) -> Vec<u64> {
     sizes.1
 }
 
+/// Readings of the clock come in turn before and after a pass: of two that follow each other one gap is in a pass, the other is not.
+#[test]
+fn a_gap_between_two_passes_is_found_and_is_in_none() {
+    let mut in_passes = Vec::new();
+    for reading in [2 * PAIRS + 1000, 2 * PAIRS + 1001] {
+        let mut machine = Machine::new();
+        let mut op = Op { machine: machine.clone(), ns: 5_000, faults: 0, script: Vec::new(), passes: 0 };
+        let mut clock = machine.clock.clone();
+        clock.0.borrow_mut().spikes.push((reading, 100_000.0));
+        let found = run(&mut clock, &mut machine, &mut op, &plan(2000)).expect("nothing fails");
+        let [gaps] = &found.account.gaps[..] else { panic!("{:?}", found.account) };
+        assert_eq!((gaps.count, gaps.total_ns, gaps.longest_ns), (1, 100_000, 100_000));
+        assert!(off(&found.account) < 1e-9, "{:?}", found.account);
+        assert_eq!(found.histogram.total(), 2000);
+        let longest = found.histogram.extremes().expect("passes").1;
+        assert_eq!(longest > 100_000, gaps.in_passes == 1);
+        in_passes.push(gaps.in_passes);
+    }
+    in_passes.sort_unstable();
+    assert_eq!(in_passes, [0, 1]);
+}
+
 #[test]
 fn a_batch_is_an_eighth_of_the_stretch_beside_it_or_as_long_as_it_has_to_be() {
     // Stretches of 5 ms, with 20 ns of readings a pass, or of 32 passes.
