@@ -164,6 +164,17 @@ fn a_damaged_list_is_told() {
         set(words, end(node), record);
     });
     assert_eq!(record.0, Some("a record where a node is to be"));
+    // Four bits of the hash are the node above it.
+    let of_another = damage_of(&|words, node| {
+        let mut record = [0; 5];
+        let at = get(words, node + 1) >> 16;
+        words.read(at, &mut record).expect("within");
+        record[1] ^= 8;
+        record[2] = check_of(&record);
+        words.write(at, &record).expect("within");
+        set(words, node + 1, format::record_slot(at, record[1]));
+    });
+    assert_eq!(of_another.0, Some("a record in the place of another key"));
     let elsewhere = damage_of(&|words, node| {
         let Slot::Node(next) = format::slot(get(words, end(node)), 0).expect("a slot") else {
             panic!("a node")

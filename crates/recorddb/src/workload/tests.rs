@@ -121,7 +121,7 @@ fn values_have_every_length_from_20_to_39() {
 /// The way of one key through its replacements: by as many letters, and by one to ten more, in turn; never over 1000.
 #[test]
 fn replacements_keep_the_length_and_lengthen_in_turn() {
-    let mut sequence = Sequence::new(&plan(Workload::Text, 3));
+    let mut sequence = Sequence::new(&plan(Workload::Text, 60));
     let (mut known, mut more) = (BTreeMap::new(), Vec::new());
     while let Some(action) = sequence.next_action() {
         let (key, value) = (sequence.key().to_vec(), sequence.value().to_vec());
@@ -142,6 +142,7 @@ fn replacements_keep_the_length_and_lengthen_in_turn() {
         }
     }
     assert!(known.is_empty(), "{known:?}");
+    assert!(more.len() > 10, "{more:?}");
     for (turn, more) in more.into_iter().enumerate() {
         assert!(if turn % 2 == 0 { more == 0 } else { (1..=10).contains(&more) }, "turn {turn}: {more}");
     }

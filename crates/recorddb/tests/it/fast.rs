@@ -292,3 +292,31 @@ fn who_has_it_open_holds_the_bytes_of_the_format() {
     let _two = Database::open(&path, &options()).expect("open");
     assert_eq!(held(4), [true, true, true, false]);
 }
+
+/// A mutex lies before the roots of its stripe, in the file itself; flock has a file a lock beside it, or one for all.
+#[test]
+fn locks_lie_where_the_format_has_them() {
+    let (_alone, directory, path) = place();
+    let _open = Database::open(&path, &options()).expect("open");
+    let bytes = std::fs::read(directory.file("db.fast")).expect("read");
+    let words = bytes.as_chunks::<8>().0;
+    let is_roots = |words: &[[u8; 8]]| words[0] != [0; 8] && words.iter().all(|word| *word == words[0]);
+    let roots = words.windows(8).position(is_roots).expect("a stripe");
+    for stripe in 0..1024 {
+        let at = roots + 16 * stripe;
+        assert!(
+            is_roots(&words[at..at + 8]) && words[at - 8..at].iter().any(|word| *word != [0; 8]),
+            "{stripe}"
+        );
+    }
+    for (layout, fine) in [(Layout::Fast, 1024 / 16 + 3), (Layout::Book, 137 + 5)] {
+        for (granularity, count) in [(Granularity::Coarse, 1), (Granularity::Fine, fine)] {
+            let directory = Directory::new();
+            let lock = LockWay::By(Primitive::Flock, granularity);
+            let options = DatabaseOptions { layout, access: Access::Positioned, lock, ..options() };
+            let _open = Database::open(&directory.file("db"), &options).expect("open");
+            let files = std::fs::read_dir(directory.file("db.locks")).expect("a folder").count();
+            assert_eq!(files, count, "{layout:?} {granularity:?}");
+        }
+    }
+}
