@@ -300,3 +300,35 @@ pub enum Need {
     /// So many CPUs among the allowed ones.
     Cpus(u32),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_a_partner_makes_many_turns_in_a_batch() {
+        let least = |blocks, placement| Card { blocks, placement, ..Card::BATCHED }.least_iterations();
+        for placement in [Placement::OneCpu, Placement::SameCpu, Placement::CrossCpu] {
+            assert_eq!(least(false, placement), 1);
+        }
+        assert_eq!(least(true, Placement::OneCpu), 1, "its own child or thread");
+        assert_eq!((least(true, Placement::CrossCpu), least(true, Placement::SameCpu)), (8, 16));
+        assert_eq!(least(true, Placement::Unpinned), 16);
+    }
+
+    #[test]
+    fn another_cpu_is_woken_by_batches_across_cpus_that_sleep() {
+        const CROSS: Card = Card { blocks: true, placement: Placement::CrossCpu, ..Card::BATCHED };
+        const AWAKE: &[Claim] = &[Claim::VoluntarySwitches(Bound::AtMost(0.4))];
+        const ASLEEP: &[Claim] = &[Claim::VoluntarySwitches(Bound::AtMost(0.5))];
+        assert!(CROSS.wakes_another_cpu() && Card { claims: ASLEEP, ..CROSS }.wakes_another_cpu());
+        for other in [
+            Card { blocks: false, ..CROSS },
+            Card { placement: Placement::SameCpu, ..CROSS },
+            Card { quantities: crate::figures::synthetic::COST, ..CROSS },
+            Card { claims: AWAKE, ..CROSS },
+        ] {
+            assert!(!other.wakes_another_cpu(), "{other:?}");
+        }
+    }
+}

@@ -304,10 +304,28 @@ mod tests {
     }
 
     #[test]
+    fn what_a_setting_takes_is_said_in_words() {
+        assert_eq!(COUNT.values(), "whole numbers from 1 to 999, several between commas");
+        assert_eq!(Setting { many: false, ..COUNT }.values(), "a whole number from 1 to 999");
+        assert_eq!(TICK.values(), "a time from 50us to 1s");
+        let several = Setting { many: true, ..TICK };
+        assert_eq!(several.values(), "times from 50us to 1s, several between commas");
+        assert_eq!((POLICY.words(), COUNT.words()), (vec!["rr", "fifo", "other"], vec![]));
+        let mut given = Given::default();
+        given.set(&COUNT, OsStr::new("3,20")).expect("two numbers");
+        assert_eq!(given.number("clients"), Some(3), "the first one");
+        // Of a text without end a part is repeated.
+        let long = "x".repeat(1000);
+        assert_eq!(refused(&COUNT, &long).matches('x').count(), 100);
+    }
+
+    #[test]
     fn times_have_units() {
         assert_eq!(duration_ns("1ms"), Some(1_000_000));
         assert_eq!(duration_ns("1450us"), Some(1_450_000));
-        assert_eq!(duration_ns("1e15s"), None);
+        assert_eq!([duration_ns("1e15s"), duration_ns("1000001s")], [None, None]);
+        assert_eq!(duration_ns("1000000s"), Some(1_000_000_000_000_000), "eleven days");
+        assert_eq!([duration_ns("0s"), duration_ns("0.4ns")], [None, Some(0)]);
         assert_eq!([50_000, 1_000_000_000, 1_500_000, 7].map(duration), ["50us", "1s", "1500us", "7ns"]);
     }
 }
