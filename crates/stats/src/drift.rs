@@ -130,6 +130,13 @@ mod tests {
     }
 
     #[test]
+    fn beside_a_null_a_little_is_left_that_is_known() {
+        let left = Drift::with_a_null();
+        assert_eq!((left.share(), left.freedom), (WITH_A_NULL, f64::INFINITY));
+        assert!(left.share() > 0.0 && left.share() < Drift::usual(0.01).share());
+    }
+
+    #[test]
     fn without_a_past_the_usual_holds() {
         let usual = Drift::usual(0.01);
         assert_eq!(usual.learnt(&[]), usual);

@@ -55,6 +55,7 @@ mod tests {
             [PlannedLook { rounds: 6, share: 1.0 }],
             "one look is as if there were no others"
         );
+        assert_eq!(looks(1), [PlannedLook { rounds: 1, share: 1.0 }]);
         let rounds: Vec<usize> = looks(20).iter().map(|look| look.rounds).collect();
         assert_eq!(rounds, [6, 8, 11, 15, 20]);
     }

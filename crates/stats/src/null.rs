@@ -229,6 +229,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn three_figures_that_stood_still_are_enough_and_twelve_that_moved() {
+        let shift = |inside: usize, outside: usize| {
+            let mut figures = figures(1, 40, 1.0);
+            for (figure, place) in figures.iter_mut().zip(0..) {
+                figure.enters = Some(place < inside);
+                figure.apart += if place < inside { 0.2 } else { 0.0 };
+            }
+            figures.truncate(inside + outside);
+            nulls(&figures).unwrap()[0].shift
+        };
+        assert!((shift(FEWEST_FIGURES, FEWEST_BESIDE) - 0.2).abs() < 0.01);
+        assert_eq!(
+            [shift(FEWEST_FIGURES, FEWEST_BESIDE - 1), shift(FEWEST_FIGURES - 1, FEWEST_BESIDE)],
+            [0.0; 2]
+        );
+    }
+
     /// A filter of calls adds one time to each call: the share that a figure moves by is its own, and the time is found.
     #[test]
     fn every_call_may_have_changed_by_one_time() {
