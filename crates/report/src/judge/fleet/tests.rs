@@ -64,6 +64,45 @@ fn a_host_is_odd_in_a_figure_beyond_the_scale_the_tail_and_its_own_error() {
     assert!((usual - finding.usual).abs() < 1e-12);
 }
 
+/// Hosts of two figures, which lie within 1 % either way but for these factors.
+fn with_two_figures(hosts: u32, factors: impl Fn(u32) -> [f64; 2]) -> JudgedFleet {
+    let mut fleet = Fleet::default();
+    for at in 0..hosts {
+        let usual = |step: u32| 1.0 + f64::from(at * step % hosts) / f64::from(hosts) * 0.02;
+        let [a, b] = factors(at);
+        let figures = [figure("a", a * usual(7), 0.0), figure("b", b * usual(11), 0.0)];
+        fleet.add(&host(&format!("{at:02}"), &figures), "file");
+    }
+    fleet.judge()
+}
+
+#[test]
+fn the_surest_of_the_odd_comes_first() {
+    let two = with_two_figures(40, |at| match at {
+        3 => [1.3, 1.0],
+        5 => [1.0, 10.0],
+        _ => [1.0; 2],
+    });
+    assert_eq!(odd(&two), ["05", "03"]);
+    assert!(two.odd[0].rate < two.odd[1].rate && two.odd[1].rate <= FALSE_RATE, "{:?}", two.odd);
+}
+
+/// A group shows what [`Together`] says of the deviations that it tells, at the rate of false alarms over all hosts.
+#[test]
+fn what_a_group_shows_is_held_to_the_rate_over_all_hosts() {
+    let judged = with_two_figures(20, |_| [1.0; 2]);
+    let group = &judged.groups[0];
+    assert_eq!((judged.tests, group.figures.len()), (3 * 20, 2), "each host in both figures, and together");
+    let scales: Vec<f64> = group.figures.iter().map(|it| it.usual.ln_1p()).collect();
+    let score = |host: usize| -> f64 {
+        let own = group.figures.iter().zip(&scales).map(|(it, scale)| it.apart[host].ln_1p() / scale);
+        own.sum::<f64>() / 2.0
+    };
+    let bulk = Bulk::of((0..20).map(score)).expect("hosts");
+    let expected = Together { bulk, scales, kinds: 1 }.shows(FALSE_RATE / 20.0).expect("a share");
+    assert!((group.shows.expect("a share") / expected - 1.0).abs() < 1e-6, "{:?} {expected}", group.shows);
+}
+
 #[test]
 fn a_figure_of_a_host_is_the_logarithm_of_what_is_judged_and_its_error() {
     let of = |change: &dyn Fn(&mut Value)| {
