@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use oscost_results::{Figure, Status};
+use oscost_results::{Figure, RunResult, Status};
 use oscost_stats::interval::Centre;
 
 use super::asked::Class;
 use super::figure::unit;
-use super::is_count;
 use super::null::is_disturbed;
 use super::quantity::{common, launches, steadiest};
 use super::surroundings::{NOTHING_IN_COMMON, foreign};
+use super::{is_bill, is_count};
 use crate::named::Named;
 use crate::words::distinct;
 
@@ -58,11 +58,10 @@ impl FigureSpread {
 /// out, and those without a figure that another one has.
 pub fn spread<'a>(runs: &'a [Named<'a>]) -> Spreads<'a> {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
-    let newest = runs.iter().rev().find(|named| !is_count(named.result));
+    let newest = runs.iter().rev().find(|named| no_prices(named.result).is_none());
     for named in runs {
-        match newest.and_then(|newest| foreign(named.result, newest.result)) {
+        match no_prices(named.result).or_else(|| foreign(named.result, newest?.result)) {
             Some(why) => left_out.push((named.name, why)),
-            None if newest.is_none() => left_out.push((named.name, "counts of instructions are exact")),
             None => kept.push(*named),
         }
     }
@@ -81,6 +80,15 @@ pub fn spread<'a>(runs: &'a [Named<'a>]) -> Spreads<'a> {
     let ids = distinct(figures.map(|figure| figure.id.as_str()));
     let rows = ids.into_iter().filter_map(|id| one(known.get(id)?)).collect();
     Spreads { runs: kept.len(), rows, left_out }
+}
+
+/// Why a result has no prices that move from run to run.
+fn no_prices(result: &RunResult) -> Option<&'static str> {
+    match result {
+        count if is_count(count) => Some("counts of instructions are exact"),
+        bill if is_bill(bill) => Some("a bill is no price list"),
+        _ => None,
+    }
 }
 
 /// The spread of one id; `None` with one run, or where there is no ratio.

@@ -63,6 +63,18 @@ fn runs_without_a_figure_of_the_newest_are_held_against_each_other() {
     text.says("run 3 is left out: no figure in common").says(" 2.00 %").lacks("run 1 is left out");
 }
 
+/// After a bill every price list was left out.
+#[test]
+fn a_bill_is_left_out_wherever_it_stands() {
+    let bill = RunResult { bill: Some(Box::default()), ..fixture::of(Vec::new()) };
+    for place in 0..=2 {
+        let mut runs = vec![run(1.0), run(1.02)];
+        runs.insert(place, bill.clone());
+        let left_out = format!("run {} is left out: a bill is no price list", place + 1);
+        shown(&runs).says(&left_out).says(" 2.00 %").says("Spread over 2 runs");
+    }
+}
+
 #[test]
 fn a_spread_of_hardly_anything_has_no_digits() {
     shown(&[run(1.0), run(1.0 + 1e-9)]).says("at most 0.00 %").lacks("e-");
