@@ -4,7 +4,7 @@ use crate::fixture;
 use crate::written::{Says, flat, listed, paged, style, written};
 
 use oscost_report::{RowChoice, price_list, price_list_markdown};
-use oscost_results::{Figure, PairedValue, RunResult};
+use oscost_results::{Figure, PairedValue, RunResult, Status};
 use serde_json::json;
 
 /// A cell: lock, hold time, time a turn, owner changes, lost updates.
@@ -86,10 +86,16 @@ fn the_heading_of_a_page_compares_locks_that_one_worker_alone_may_hold() {
 }
 
 #[test]
-fn a_run_of_tables_alone_says_where_it_was_saved() {
+fn any_run_says_where_it_was_saved_and_what_to_ask_next() {
     let text =
         written(|out| price_list(&result(), Some("@-1"), RowChoice::default(), &style(100, false), out));
     text.says("Saved as @-1. Next: oscost explain semaphore/posix_named/contended/");
+    // What was not measured has less to tell.
+    let mut rows = fixture::result();
+    rows.figures.iter_mut().skip(1).for_each(|figure| figure.status = Status::Unsupported);
+    let first = rows.figures[0].id.clone();
+    let text = written(|out| price_list(&rows, Some("@-1"), RowChoice::default(), &style(100, false), out));
+    text.says(&format!("Saved as @-1. Next: oscost explain {first}"));
 }
 
 #[test]

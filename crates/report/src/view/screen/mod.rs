@@ -7,7 +7,7 @@ mod trust;
 
 use std::collections::BTreeMap;
 
-use oscost_results::{Figure, Mark, RunResult, Verdict};
+use oscost_results::{Figure, Mark, RunResult, Status, Verdict};
 use oscost_stats::sorting::SmallSort;
 
 pub use choice::{RowChoice, RowOrder};
@@ -227,7 +227,10 @@ fn common_marks(story: &Story<'_>, shown: &[&Figure]) -> String {
 /// Where it is kept, and what to ask next.
 fn next(story: &Story<'_>, shown: &[&Figure], saved: Option<&str>) -> Option<Said> {
     let saved = saved?;
-    let has_ratio = |figure: &&Figure| story.result.ratios.iter().any(|it| it.of == figure.id);
+    let has_ratio = |figure: &&Figure| {
+        let is_measured = figure.status == Status::Measured;
+        (is_measured, story.result.ratios.iter().any(|it| it.of == figure.id))
+    };
     // Where tables are all there is, any figure of theirs.
     let telling = shown.iter().copied().max_by_key(has_ratio).or_else(|| story.result.figures.first())?;
     let pieces = [
