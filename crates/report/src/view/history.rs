@@ -38,9 +38,7 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
         let columns = [("figure", Left), ("runs", Left), ("range", Left), ("", Spare)];
         parts.push(Part::Table(Table::of(columns, rows)));
         let newest = if runs.len() > room { format!(", the newest {room}") } else { String::new() };
-        let answer = format!(
-            "{count}; one sign a run{newest}, from the lowest value to the highest; throughout: within 2 %; --verbose: intervals"
-        );
+        let answer = format!("{count}; one sign a run{newest}, from low to high; --verbose: intervals");
         parts.push(Part::Answer(vec![answer]));
     }
     View::new(title(runs), parts)
