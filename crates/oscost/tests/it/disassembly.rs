@@ -165,6 +165,25 @@ fn every_loop_of_inline_calls_starts_on_a_cache_line() {
     assert!(seen >= 8, "only {seen} loops with inline calls were found");
 }
 
+/// A document's program calls libc, and its card says so: a call without libc's return has another price.
+#[test]
+fn the_methods_of_documents_make_no_inline_call() {
+    let all = match all_functions() {
+        Ok(all) => all,
+        Err(why) => return println!("SKIP the_methods_of_documents_make_no_inline_call: {why}"),
+    };
+    let methods: Vec<_> = all
+        .iter()
+        .filter(|(name, _)| name.contains("as oscost_harness::benchmark::Series>::launch"))
+        .collect();
+    let of_documents: Vec<_> =
+        methods.iter().filter(|(name, _)| name.contains("oscost_documents::")).collect();
+    assert!(of_documents.len() > 8, "only {} methods were found", of_documents.len());
+    for (name, instructions) in of_documents {
+        assert!(!instructions.iter().any(|it| it.text == "syscall"), "{name}");
+    }
+}
+
 /// Bandwidth is moved as the remarks on its cards say. Below level 3 nothing is vectorised, and memory seems a third as fast.
 #[test]
 fn bandwidth_is_moved_as_its_remarks_say() {
