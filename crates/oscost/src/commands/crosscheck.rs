@@ -9,7 +9,7 @@ use oscost_documents::apue::LaboratoryRun;
 use oscost_documents::grame::Elsewhere;
 use oscost_harness::{Choice, Effort, Foreign, Level, Tier};
 use oscost_report::{Agreement, Side, agreement, agreement_json, agreement_markdown};
-use oscost_results::{Estimate, Figure, RunResult, Status};
+use oscost_results::{Estimate, Figure, LaunchRecord, RunResult, Status};
 use oscost_stats::interval::{MEDIAN, over_launches};
 use oscost_sys::program;
 
@@ -255,7 +255,10 @@ pub fn of_document_004(folder: Option<&Path>) -> Vec<Asked> {
 /// The pairs, as they are shown.
 pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
     let mut versions: BTreeMap<&str, String> = BTreeMap::new();
-    let timed_ns = result.map_or(0, |result| result.plan.launch_ns);
+    let spent = |figure: &Figure| {
+        let all = result.into_iter().flat_map(|result| &result.figures).flat_map(|figure| &figure.launches);
+        seconds(&figure.launches, all, result.map_or(0, |result| result.duration_ns))
+    };
     let figure = |id: &str| result?.figures.iter().find(|figure| figure.id == id);
     asked
         .iter()
@@ -264,12 +267,12 @@ pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
                 None => Err(lack.clone().unwrap_or_else(|| absent(peer, probe))),
                 Some(_) => {
                     let peer = figure(&probe.id(peer));
-                    peer.map_or_else(|| Err("it was not run".to_owned()), |peer| side(peer, "", timed_ns))
+                    peer.map_or_else(|| Err("it was not run".to_owned()), |peer| side(peer, "", spent(peer)))
                 }
             };
             let ours = probe.counterpart.map(|id| {
                 let absent = || Err("not measured, because the peer is not here".to_owned());
-                let ours = figure(id).map_or_else(absent, |ours| side(ours, probe.quantity, timed_ns));
+                let ours = figure(id).map_or_else(absent, |ours| side(ours, probe.quantity, spent(ours)));
                 let quantity = if probe.quantity.is_empty() { "" } else { ", " };
                 (format!("{id}{quantity}{}", probe.quantity), ours)
             });
@@ -318,8 +321,24 @@ fn launches(figure: &Figure, quantity: &str) -> Vec<f64> {
     figure.launches.iter().filter_map(|launch| launch.quantities.get(quantity).copied()).collect()
 }
 
-/// One side, of which a launch of ours is timed for `timed_ns`, or why it has no figure.
-fn side(figure: &Figure, quantity: &str, timed_ns: u64) -> Result<Side, String> {
+/// What all of one's `own` launches took, s: each from its start to that of the next of `all`, or to the end of the run. The figures
+/// that were measured in one launch share its time.
+fn seconds<'a>(own: &[LaunchRecord], all: impl Iterator<Item = &'a LaunchRecord>, end_ns: u64) -> f64 {
+    // By the number of a launch: when it began, and how many figures it is of.
+    let mut begun: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
+    for launch in all {
+        begun.entry(launch.sequence).or_insert((launch.start_ns, 0)).1 += 1;
+    }
+    let took = |launch: &LaunchRecord| {
+        let &(start, figures) = begun.get(&launch.sequence)?;
+        let end = begun.range(launch.sequence + 1..).next().map_or(end_ns, |(_, next)| next.0);
+        Some(end.saturating_sub(start) as f64 / f64::from(figures))
+    };
+    own.iter().filter_map(took).sum::<f64>() / SECOND as f64
+}
+
+/// One side, whose launches took so long, or why it has no figure.
+fn side(figure: &Figure, quantity: &str, seconds: f64) -> Result<Side, String> {
     if figure.status != Status::Measured {
         return Err(figure.why.clone().unwrap_or_else(|| "not measured".to_owned()));
     }
@@ -329,11 +348,7 @@ fn side(figure: &Figure, quantity: &str, timed_ns: u64) -> Result<Side, String> 
     let best = all.iter().copied().fold(f64::INFINITY, f64::min);
     let most = all.iter().copied().fold(0.0, f64::max);
     let quoted = quoted.filter(|_| best.is_finite() && best > 0.0).ok_or("no launch has a number")?;
-    let spent: f64 = figure.launches.iter().filter_map(|launch| launch.quantities.get("duration")).sum();
-    // Of ours a launch takes its warm-up and its timed part; what the group shares is not divided.
-    let ours = figure.launches.len() as f64 * (Effort::DEFAULT.warm_up_ns + timed_ns) as f64;
-    let ns = if spent > 0.0 { spent } else { ours };
-    Ok(Side { quoted, best, spread: most / best - 1.0, seconds: ns / 1e9, launches: all.len() })
+    Ok(Side { quoted, best, spread: most / best - 1.0, seconds, launches: all.len() })
 }
 
 /// Ratio of launches of the same pass; none where a launch of the peer failed, since it is not known of which pass.
@@ -353,4 +368,24 @@ fn ratio(peer: &Figure, ours: &Figure, quantity: &str) -> Option<Estimate> {
         high: it.high,
         extremes: it.extremes,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_those_of_all_launches_of_either_side() {
+        let launch = |&(sequence, start): &(u32, u64)| LaunchRecord {
+            sequence,
+            start_ns: start * SECOND,
+            // What a program's launch says of itself, and one of ours does not.
+            quantities: [("duration".to_owned(), 1.0)].into(),
+            ..LaunchRecord::default()
+        };
+        let figures = [&[(1, 0), (3, 12)][..], &[(3, 12)], &[(2, 10), (4, 20)]];
+        let figures = figures.map(|launches| launches.iter().map(launch).collect::<Vec<_>>());
+        let of = |own: &Vec<LaunchRecord>| seconds(own, figures.iter().flatten(), 25 * SECOND);
+        assert_eq!(figures.each_ref().map(of), [10.0 + 8.0 / 2.0, 8.0 / 2.0, 2.0 + 5.0]);
+    }
 }

@@ -41,7 +41,7 @@ pub struct Side {
     pub best: f64,
     /// Largest launch by the least, minus 1.
     pub spread: f64,
-    /// Time of all launches, s.
+    /// Time of all launches, s: each from its start to the next one's.
     pub seconds: f64,
     /// How many launches gave a number.
     pub launches: usize,

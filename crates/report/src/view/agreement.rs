@@ -7,8 +7,17 @@ use crate::words::{counted, plain};
 
 /// What each peer measures, converted, as ratios, and why they differ where they do.
 pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
-    let heads =
-        ["", "peer", "ours", "peer / ours", "best / best", "spread peer", "spread ours", "s peer", "s ours"];
+    let heads = [
+        "",
+        "peer",
+        "ours",
+        "peer / ours",
+        "best / best",
+        "spread peer",
+        "spread ours",
+        "s in all, peer",
+        "s in all, ours",
+    ];
     let cells = |row: &Agreement| -> Vec<String> {
         let peer = row.found.as_ref().ok();
         let ours = row.ours.as_ref().and_then(|ours| ours.1.as_ref().ok());
@@ -30,7 +39,7 @@ pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
     };
     let mut parts = vec![
         Part::words(
-            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation. Agreement compares the smallest launches (5 %). Spread: the largest launch divided by the smallest.",
+            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation. Agreement compares the smallest launches (5 %). Spread: the largest launch divided by the smallest. Seconds: all launches, each from its start to the next.",
         ),
         Part::Table(Table::new(heads, rows.iter().map(cells))),
     ];
