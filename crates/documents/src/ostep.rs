@@ -105,7 +105,7 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
         });
     };
     program("1 one shot", &one_shot(), "difference", Some(0.0), Some(CALL));
-    program("1 over a second's turn (ours)", &one_shot(), quantity::OVER_SECOND, None, None);
+    program("1 over a second: its flaw (ours)", &one_shot(), quantity::OVER_SECOND, None, None);
     for (method, name, published) in
         [("loop", "2 loop", 3.120), ("loop_minus_loop", "3 loop minus loop", 1.855)]
     {

@@ -207,8 +207,8 @@ fn every_value_stands_in_its_place() {
     let expected: [Told<'_>; 39] = [
         ("1 one shot, getpid", Some(0.0), Some(900.0), call),
         ("1 one shot, kernel entries", None, Some(1.0), None),
-        ("1 over a second's turn (ours), getpid", None, Some(-9e8), None),
-        ("1 over a second's turn (ours), kernel entries", None, Some(1.0), None),
+        ("1 over a second: its flaw (ours), getpid", None, Some(-9e8), None),
+        ("1 over a second: its flaw (ours), kernel entries", None, Some(1.0), None),
         ("2 loop, -O0 form, getpid", Some(3.120), Some(210.0), call),
         ("2 loop, -O0 form, kernel entries", None, Some(1.0), None),
         ("2 loop, -O2 form, getpid", None, Some(210.0), call),

@@ -69,7 +69,7 @@ fn system_calls_are_reproduced() {
     for program in ["1 one shot", "2 loop, -O0 form", "2 loop, -O2 form", "3 loop minus loop, -O2 form"] {
         assert_eq!(cell(&rows, program, "kernel entries").1, Some(1.0), "{program}");
     }
-    let over_second = cell(&rows, "1 over a second's turn (ours)", "getpid").1;
+    let over_second = cell(&rows, "1 over a second: its flaw (ours)", "getpid").1;
     assert!(
         over_second.is_some_and(|ns| ns < 0.0),
         "{over_second:?}: the ns parts alone go back once a second"
