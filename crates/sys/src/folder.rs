@@ -1,5 +1,5 @@
 //! A folder held by its descriptor: what is done in it is done there, whatever somebody renames or links above or in it.
-//! openat2(2), mkdirat(2), linkat(2), unlinkat(2), flock(2).
+//! openat2(2), mkdirat(2), linkat(2), unlinkat(2), flock(2), ioctl_iflags(2).
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
@@ -113,6 +113,19 @@ impl Folder {
     /// As [`Self::make_folder`].
     pub fn make_marked_folder(&self, name: &OsStr) -> Result<Self, CallError> {
         self.make_with(name, 0o700 | STICKY)
+    }
+
+    /// Has folders that are made in this one lie far from it, and from where much is made and removed, if its file system can do that
+    /// (ext4); whether it can. `chattr +T`, ioctl_iflags(2).
+    pub fn scatter(&self) -> bool {
+        const TOPDIR: libc::c_long = 0x0002_0000;
+        let mut flags: libc::c_long = 0;
+        let (fd, get, set) = (self.fd.as_raw_fd(), libc::FS_IOC_GETFLAGS, libc::FS_IOC_SETFLAGS);
+        // SAFETY: the kernel writes one number, of 32 bits, to a local variable of at least as many.
+        let read = unsafe { libc::ioctl(fd, get, &raw mut flags) };
+        flags |= TOPDIR;
+        // SAFETY: the kernel reads the same number.
+        read == 0 && unsafe { libc::ioctl(fd, set, &raw const flags) } == 0
     }
 
     fn make_with(&self, name: &OsStr, mode: libc::mode_t) -> Result<Self, CallError> {

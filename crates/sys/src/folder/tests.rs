@@ -204,3 +204,22 @@ fn hundreds_of_swapped_names_lead_nowhere() {
         assert_eq!(std::fs::read(victim.join(name)).expect("there"), b"precious");
     }
 }
+
+#[test]
+fn a_folder_that_scatters_says_so() {
+    let ground = Ground::new();
+    let folder = Folder::open(&ground.0).expect("ours");
+    let flags = || {
+        let mut flags: libc::c_long = 0;
+        // SAFETY: the kernel writes one number of 32 bits.
+        let read = unsafe { libc::ioctl(folder.fd.as_raw_fd(), libc::FS_IOC_GETFLAGS, &raw mut flags) };
+        (read == 0).then_some(flags)
+    };
+    let before = flags();
+    if folder.scatter() {
+        assert_eq!(flags(), before.map(|flags| flags | 0x2_0000), "chattr +T, and nothing else changes");
+    } else {
+        assert_eq!(flags(), before, "where it cannot be, nothing changes");
+    }
+    folder.make_folder(OsStr::new("apart")).expect("as in any other");
+}
