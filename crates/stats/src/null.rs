@@ -247,6 +247,26 @@ mod tests {
         );
     }
 
+    /// Figures that all lie as many of their errors from the centre have that scale, as the share of figures makes it one.
+    #[test]
+    fn a_scale_is_the_distance_in_errors() {
+        let of = |inside: (f64, f64), outside: f64| {
+            let mut figures = figures(1, FEWEST_FIGURES + FEWEST_BESIDE, 1.0);
+            for (figure, place) in figures.iter_mut().zip(0..) {
+                let enters = place < FEWEST_FIGURES;
+                let sign = if place % 2 == 0 { 1.0 } else { -1.0 };
+                (figure.enters, figure.error) = (Some(enters), 0.001);
+                figure.apart =
+                    if enters { inside.0 + sign * inside.1 * 0.001 } else { sign * outside * 0.001 };
+            }
+            of_class(&figures).unwrap().0.scale
+        };
+        let near = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
+        assert!(near(of((0.0, 3.0), 3.0), 3.0 / UNCHANGED_SQUARE.sqrt() * UNSURE));
+        // Around a common shift it is the larger of both: of those that moved, and of those that stood still.
+        assert!(near(of((0.2, 0.0), 2.0), 2.0 / MEDIAN_SQUARE.sqrt()));
+    }
+
     /// A filter of calls adds one time to each call: the share that a figure moves by is its own, and the time is found.
     #[test]
     fn every_call_may_have_changed_by_one_time() {
