@@ -253,4 +253,16 @@ mod tests {
         assert_eq!([calls(b"one", b"two", 3), calls(b"one", b"two", 5), calls(b"one", b"", 0)], [(1, 0); 3]);
         assert_eq!(calls(b"one", b"two", 6), (0, 0));
     }
+
+    /// A mapping knows that its file was cut, and lengthened again.
+    #[test]
+    fn what_was_cut_off_is_not_read() {
+        let file = oscost_sys::file::in_memory(400).expect("memory");
+        let mut io = Mapped::new(std::sync::Arc::new(file.into()), 4096, true).expect("mapped");
+        let mut there = [0; 400];
+        for length in [400, 100, 300, 0] {
+            io.cut(length as u64).expect("cut");
+            assert_eq!(read_all(&mut io, 0, &mut there), Ok(length));
+        }
+    }
 }
