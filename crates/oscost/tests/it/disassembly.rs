@@ -25,6 +25,13 @@ fn release_program() -> Option<PathBuf> {
     Some(tested.parent()?.parent()?.join("release/oscost")).filter(|path| path.exists())
 }
 
+/// Whether a program was built before one of the files changed that cargo lists beside it.
+fn is_older_than_its_sources(program: &Path) -> bool {
+    let changed = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
+    let listed = std::fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    listed.split_whitespace().skip(1).any(|source| changed(Path::new(source)) > changed(program))
+}
+
 /// A function: its name and what it does.
 type Function = (String, Vec<Instruction>);
 
@@ -39,6 +46,9 @@ fn disassembled() -> Result<Vec<Function>, String> {
         return Err("this is not x86-64".to_owned());
     }
     let program = release_program().ok_or("there is no release program: cargo build --release")?;
+    if is_older_than_its_sources(&program) {
+        return Err("the release program is older than its sources: cargo build --release".to_owned());
+    }
     let output = Command::new("objdump")
         .args(["-d", "-C", "--no-show-raw-insn", "-j", ".text"])
         .arg(&program)

@@ -234,7 +234,7 @@ fn a_dry_run_shows_the_plan_and_leaves_nothing() {
     // The baseline comes along.
     for words in [
         "2 figures in 1 group, ",
-        "6 launches of 20 ms",
+        "6 launches with 20 ms for each figure",
         "semaphore/posix_named",
         "semaphore/system_v",
         "privileges",
