@@ -96,7 +96,7 @@ fn record_locking_is_reproduced() {
     };
     let clock = of("Figure 20.7", "12 000", "no locking: clock");
     assert_eq!((clock.published, clock.literal), (Some(13.97), None), "published, and not asked for");
-    let clock = of("Figure 20.7", "60", "advisory locking, fine-grained: clock");
+    let clock = of("Figure 20.7", "60 (ours)", "advisory locking, fine-grained: clock");
     assert_eq!(clock.published, None, "what the document has not published stays empty");
     assert!(clock.literal.is_some_and(|seconds| seconds > 0.0));
     assert_eq!(clock.figure_id.as_deref(), Some("apue/book/seek/fine_fcntl/processes_1/nrec_60"));
