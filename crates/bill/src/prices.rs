@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use oscost_results::Estimate;
 
-use crate::tariff::{self, BARE, ENTRY, FAULT_COPY, FORK_MAPPING, FORK_PAGE, Term};
+use crate::tariff::{self, AROUND, BARE, BY_LIBC, ENTRY, FAULT_COPY, FORK_MAPPING, FORK_PAGE, Term};
 
 /// What the evidence of a figure that makes a process counted, an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,6 +58,9 @@ impl Prices {
 
     /// The price of a term.
     fn one(&self, id: &str, by_floor: bool) -> Option<Estimate> {
+        if let Some(figure) = id.strip_suffix(BY_LIBC) {
+            return Some(plus(self.one(figure, by_floor)?, self.added(AROUND, by_floor)?));
+        }
         let Some(figure) = id.strip_suffix(BARE) else {
             let known = self.known.get(id)?;
             return Some(if by_floor {

@@ -186,7 +186,8 @@ mod tests {
     }
 
     const KNOWN: &[(&str, f64)] = &[
-        ("syscall/getppid", 100.0),
+        ("syscall/getpid_libc", 100.0),
+        ("syscall/getpid", 100.0),
         ("semaphore/system_v", 1000.0),
         ("semaphore/posix_named", 20.0),
         ("lock/futex_wake", 200.0),

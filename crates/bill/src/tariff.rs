@@ -27,7 +27,7 @@ pub struct Rate {
     pub circumstance: &'static str,
 }
 
-const LIKE_ENTRY: &str = "priced as getppid, which does as little";
+const LIKE_ENTRY: &str = "priced as getpid, which does as little";
 const PAIR: &str = "half of the pair that is measured together";
 const MAPPED: &str = "half of the pair; beside memory in use, which the kernel joins it to, it costs more";
 const LIKE_STAT: &str = "priced as a stat of a short path";
@@ -54,16 +54,15 @@ const SOCKETS: &[&str] = &["unix stream", "unix datagram", "unix packet"];
 /// The rates; the first that fits a call prices it.
 pub static RATES: &[Rate] = &[
     // Own figures.
-    rate(&["getpid"], &[("syscall/getpid", 1.0)], ""),
-    rate(&["getppid"], ENTRY, ""),
+    rate(&["getpid"], ENTRY, ""),
     rate(&["getcpu"], &[("syscall/getcpu", 1.0)], ""),
-    rate(&["sched_yield"], &[("syscall/sched_yield", 1.0)], ""),
-    rate(&["getrandom"], &[("syscall/getrandom", 1.0)], ""),
-    rate(&["membarrier"], &[("syscall/membarrier", 1.0)], "no other thread runs"),
+    rate(&["sched_yield"], &[("syscall/sched_yield (by libc)", 1.0)], ""),
+    rate(&["getrandom"], &[("syscall/getrandom (by libc)", 1.0)], ""),
+    rate(&["membarrier"], &[("syscall/membarrier (by libc)", 1.0)], "no other thread runs"),
     on(&["process_cpu"], rate(&["clock_gettime"], &[("clock/process_cputime", 1.0)], "")),
     on(&["thread_cpu"], rate(&["clock_gettime"], &[("clock/thread_cputime", 1.0)], "")),
-    rate(&["clock_gettime", "clock_getres"], &[("clock/monotonic_syscall", 1.0)], ""),
-    rate(&["gettimeofday", "time"], &[("clock/gettimeofday_syscall", 1.0)], ""),
+    rate(&["clock_gettime", "clock_getres"], &[("clock/monotonic_syscall (by libc)", 1.0)], ""),
+    rate(&["gettimeofday", "time"], &[("clock/gettimeofday_syscall (by libc)", 1.0)], ""),
     // Files.
     on(&["descriptor"], rate(&["newfstatat", "statx"], FSTAT, "")),
     rate(&["fstat"], FSTAT, ""),
@@ -72,7 +71,7 @@ pub static RATES: &[Rate] = &[
         &["file"],
         carrying(
             COPY_COLD,
-            &[("syscall/read0_file", 1.0)],
+            &[("syscall/read0_file (by libc)", 1.0)],
             rate(
                 READS,
                 &[("file/read_4k", 1.0), ("memory/bandwidth/copy/block_16k", -PAGE / 1024.0)],
@@ -84,7 +83,7 @@ pub static RATES: &[Rate] = &[
         &["file"],
         carrying(
             GROWN,
-            &[("syscall/write1", 1.0)],
+            &[("syscall/write1 (by libc)", 1.0)],
             rate(
                 WRITES,
                 &[("file/write_4k", 1.0), ("memory/bandwidth/copy/block_16k", -PAGE / 1024.0)],
@@ -137,7 +136,7 @@ pub static RATES: &[Rate] = &[
         &["pipe"],
         carrying(
             COPY,
-            &[("syscall/read0_pipe", 1.0)],
+            &[("syscall/read0_pipe (by libc)", 1.0)],
             rate(READS, &[("context_switch/pipe_alone/same_cpu", 0.5)], PAIR),
         ),
     ),
@@ -147,11 +146,11 @@ pub static RATES: &[Rate] = &[
         &["device"],
         carrying(
             COPY,
-            &[("syscall/read0_devzero", 1.0)],
-            rate(READS, &[("syscall/read1", 1.0)], "priced as /dev/zero"),
+            &[("syscall/read0_devzero (by libc)", 1.0)],
+            rate(READS, &[("syscall/read1 (by libc)", 1.0)], "priced as /dev/zero"),
         ),
     ),
-    on(&["device"], rate(WRITES, &[("syscall/write1", 1.0)], "priced as /dev/null")),
+    on(&["device"], rate(WRITES, &[("syscall/write1 (by libc)", 1.0)], "priced as /dev/null")),
     // Sockets.
     on(SOCKETS, carrying(COPY, &[], rate(SENDS, &[("socket/unix_alone", 0.5)], PAIR))),
     on(SOCKETS, carrying(COPY, &[], rate(RECEIVES, &[("socket/unix_alone", 0.5)], PAIR))),
@@ -208,7 +207,7 @@ pub static RATES: &[Rate] = &[
     rate(&["mremap"], &[("memory/mmap_munmap", 1.0)], "priced as one mmap and one munmap"),
     rate(&["brk"], &[("memory/mmap_munmap", 0.5)], "priced as half of a mmap and munmap"),
     rate(&["madvise"], &[("memory/mmap_munmap", 0.5)], OTHER_MEMORY),
-    rate(&["mprotect"], &[("memory/mprotect", 1.0)], "one resident page"),
+    rate(&["mprotect"], &[("memory/mprotect (by libc)", 1.0)], "one resident page"),
     // Processes and threads.
     on(
         &["thread"],
@@ -235,6 +234,7 @@ pub static RATES: &[Rate] = &[
     // What does next to nothing.
     rate(
         &[
+            "getppid",
             "gettid",
             "getuid",
             "geteuid",
@@ -278,7 +278,7 @@ pub static RATES: &[Rate] = &[
     ),
     rate(
         &["lseek", "dup", "dup2", "dup3", "fadvise64", "getcwd", "fchdir", "fcntl"],
-        &[("syscall/read0_devzero", 1.0)],
+        &[("syscall/read0_devzero (by libc)", 1.0)],
         "priced as a read of nothing, which looks up a descriptor as well",
     ),
     rate(

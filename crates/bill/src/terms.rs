@@ -3,15 +3,19 @@
 /// A figure's price, times a factor.
 pub type Term = (&'static str, f64);
 
-/// A call that does next to nothing.
-pub const ENTRY: &[Term] = &[("syscall/getppid", 1.0)];
+/// A call that does next to nothing, as a program makes it: by a function of libc.
+pub const ENTRY: &[Term] = &[("syscall/getpid_libc", 1.0)];
+/// Behind the name of a figure whose calls are inline: its price with that of libc's function around the call.
+pub const BY_LIBC: &str = " (by libc)";
+/// What that function adds. After the kernel the processor does not foresee where it returns to.
+pub const AROUND: &[Term] = &[("syscall/getpid_libc", 1.0), ("syscall/getpid", -1.0)];
 /// A call that fails because there is no such name.
 pub const LOOKUP: &[Term] = &[("syscall/stat", 1.0)];
 /// A thread that sleeps, with who wakes it and the switch to another.
 pub const SLEEP: &[Term] =
     &[("context_switch/pipe/same_cpu", 1.0), ("context_switch/pipe_alone/same_cpu", -1.0)];
 /// A switch to another thread that was to run.
-pub const PREEMPTION: &[Term] = &[("context_switch/yield/same_cpu", 1.0), ("syscall/getppid", -1.0)];
+pub const PREEMPTION: &[Term] = &[("context_switch/yield/same_cpu", 1.0), ("syscall/getpid", -1.0)];
 /// The first touch of a page, which is given back later.
 pub const FAULT: &[Term] = &[("memory/fault_anonymous", 1.0), GIVEN_BACK];
 /// A read of a file's pages, which are in the page cache.
@@ -29,7 +33,7 @@ pub const END_MAPPING: &[Term] =
 const MAPPINGS: f64 = 1000.0;
 pub(crate) const GIVEN_BACK: Term = ("memory/give_back", 1.0);
 /// A signal that arrives, without the call that sends it and the one that returns.
-pub const SIGNAL: &[Term] = &[("signal/deliver", 1.0), ("syscall/getppid", -2.0)];
+pub const SIGNAL: &[Term] = &[("signal/deliver", 1.0), ("syscall/getpid", -2.0)];
 /// Behind the name of a figure that makes a process: its price without the faults of that process, and without what it costs that
 /// its parent has pages of its own and mappings. These have rows of their own; how many the figure had, its evidence says.
 pub const BARE: &str = " (bare)";
@@ -58,7 +62,7 @@ pub(crate) const GROWN: &[Term] = &[
 ];
 pub(crate) const PAGE: f64 = 4096.0;
 /// A sync of what lies in memory.
-pub const SYNC: &[Term] = &[("syscall/read0_devzero", 1.0)];
+pub const SYNC: &[Term] = &[("syscall/read0_devzero (by libc)", 1.0)];
 pub(crate) const FSTAT: &[Term] = &[("file/fstat", 1.0)];
 /// Entries of 32 bytes: what 990 more cost, by their bytes; and the call without the bytes of ten, "." and "..".
 pub(crate) const MORE_BYTES: f64 = 990.0 * 32.0;
@@ -69,7 +73,7 @@ pub(crate) const LISTING: &[Term] = &[
     ("file/list/entries_10", 1.0 + TEN_BYTES / MORE_BYTES),
     ("file/list/entries_1000", -TEN_BYTES / MORE_BYTES),
     // The figure goes back to the beginning each time.
-    ("syscall/getppid", -1.0),
+    ("syscall/getpid_libc", -1.0),
 ];
 /// Making a name, or removing it: half of what making and removing a file costs beyond its close.
 pub(crate) const CREATE: &[Term] = &[("file/create_unlink", 0.5), ("file/open_close", -0.25)];
@@ -82,9 +86,10 @@ pub const VFORK: &[Term] = &[
 
 /// The figures that terms name.
 pub fn figures(terms: &[Term]) -> impl Iterator<Item = &'static str> {
-    terms.iter().flat_map(|(id, _)| match id.strip_suffix(BARE) {
-        Some(figure) => vec![figure; 1].into_iter().chain(bare()),
-        None => vec![*id; 1].into_iter().chain(Vec::new()),
+    terms.iter().flat_map(|(id, _)| match (id.strip_suffix(BARE), id.strip_suffix(BY_LIBC)) {
+        (Some(figure), _) => [vec![figure], bare()].concat(),
+        (_, Some(figure)) => [vec![figure], AROUND.iter().map(|(id, _)| *id).collect()].concat(),
+        _ => vec![*id],
     })
 }
 

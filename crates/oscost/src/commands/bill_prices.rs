@@ -185,7 +185,7 @@ fn take(
 
 /// The price that bounds all others, where it is not known: timed here, in some milliseconds, whoever else works.
 fn bare_entry(prices: &mut Prices) {
-    const ENTRY: &str = "syscall/getppid";
+    const ENTRY: &str = "syscall/getpid_libc";
     const CALLS: u64 = 1000;
     if prices.has(ENTRY) {
         return;
@@ -193,7 +193,7 @@ fn bare_entry(prices: &mut Prices) {
     let timed = || {
         let begun = Instant::now();
         for _ in 0..CALLS {
-            black_box(system_call::getppid());
+            black_box(system_call::getpid_libc());
         }
         begun.elapsed().as_nanos() as f64 / CALLS as f64
     };
@@ -244,9 +244,20 @@ fn of_figure(figure: &Figure) -> Option<(&str, Estimate, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use oscost_bill::tariff::RATES;
+    use oscost_bill::tariff::{self, RATES};
+    use oscost_harness::CallPath;
 
     use super::*;
+
+    /// Programs call functions of libc: no rate is that of an inline call alone.
+    #[test]
+    fn a_call_is_priced_as_programs_make_it() {
+        let catalogue = catalogue();
+        let inline = |id: &str| catalogue.find(id).is_some_and(|it| it.card().call_path == CallPath::Inline);
+        let terms = RATES.iter().flat_map(|rate| rate.each.iter().chain(rate.nothing)).chain(tariff::ENTRY);
+        let bare: Vec<&str> = terms.map(|(id, _)| *id).filter(|id| inline(id)).collect();
+        assert!(bare.is_empty() && inline("syscall/read1"), "{bare:?}");
+    }
 
     #[test]
     fn files_of_a_disk_price_no_folder_in_memory() {
@@ -277,8 +288,7 @@ mod tests {
         let catalogue = catalogue();
         let choices: Vec<Choice> = RATES
             .iter()
-            .flat_map(|rate| rate.each)
-            .map(|(id, _)| *id)
+            .flat_map(|rate| tariff::figures(rate.each))
             .chain(all)
             .collect::<BTreeSet<_>>()
             .into_iter()
