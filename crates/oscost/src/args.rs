@@ -198,7 +198,9 @@ pub fn with_suggestion(error: &clap::Error, said: String) -> String {
         _ => None,
     };
     match error.kind() {
-        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand).map(no_command),
+        ErrorKind::InvalidSubcommand => {
+            text(ContextKind::InvalidSubcommand).map(|typed| no_command(typed, &said))
+        }
         ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
             .and_then(|typed| no_option(typed).or_else(|| no_dashes(typed, &said))),
         _ => None,
@@ -206,13 +208,18 @@ pub fn with_suggestion(error: &clap::Error, said: String) -> String {
     .unwrap_or(said)
 }
 
-fn no_command(typed: &str) -> String {
+fn no_command(typed: &str, said: &str) -> String {
     let program = Arguments::command();
-    let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
+    // "Usage: oscost tick <COMMAND>": it was to be a command of tick.
+    let usage = said.split_once("Usage: oscost ").and_then(|(_, usage)| usage.split(' ').next());
+    let within = usage.and_then(|name| program.find_subcommand(name));
+    let commands = within.unwrap_or(&program).get_subcommands().filter(|command| !command.is_hide_set());
     let names: Vec<&str> = commands.map(clap::Command::get_name).collect();
     let near = nearest(typed, names);
     let advice = if !near.is_empty() {
         format!("did you mean {}?", near.join(" or "))
+    } else if let Some(within) = within {
+        format!("oscost {} --help lists the commands", within.get_name())
     } else if catalogue().look_up(&[typed.to_owned()], Tier::Thorough).is_err() {
         "oscost --help lists the commands".to_owned()
     } else if system::NEEDS_LINUX.is_none() {

@@ -157,8 +157,10 @@ pub fn abbreviated<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) ->
     if typed.chars().count() < SHORTEST {
         return Vec::new();
     }
-    let mut long: Vec<(usize, &str)> =
-        words.into_iter().filter(|word| is_short_for(&typed, word)).map(|word| (word.len(), word)).collect();
+    // Three letters are somewhere in every long word: "foo" is not short for "fault_anonymous".
+    let holds_enough = |word: &str| typed.len() * LEAST_SHARE >= word.len();
+    let words = words.into_iter().filter(|word| holds_enough(word) && is_short_for(&typed, word));
+    let mut long: Vec<(usize, &str)> = words.map(|word| (word.len(), word)).collect();
     long.sort_unstable();
     long.dedup();
     long.into_iter().take(3).map(|(_, word)| word).collect()
@@ -166,6 +168,8 @@ pub fn abbreviated<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) ->
 
 /// Fewer letters than this are in nearly every word.
 const SHORTEST: usize = 3;
+/// One letter of so many.
+const LEAST_SHARE: usize = 4;
 
 /// Whether each part of `typed` begins as the part of `word` at its place, and its letters are there in its order.
 fn is_short_for(typed: &str, word: &str) -> bool {
@@ -281,6 +285,7 @@ mod tests {
         assert_eq!(abbreviated("semaphore/sysz", IDS), none, "a letter that is not there");
         assert_eq!(abbreviated("semaphore", IDS), none, "a family is no short form of an id");
         assert_eq!(abbreviated("sl", ["syscall"]), none, "two letters are of too many words");
+        assert_eq!(abbreviated("foo", ["fault_anonymous"]), none, "three of fifteen letters");
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn counted(bill: &Bill, first: &Counted) -> String {
                 let why = if waits(free) > waits(first.usage) {
                     ": the first run slept more, as one does whose files are not in memory"
                 } else {
-                    ""
+                    ": its runs differ by more than counting costs"
                 };
                 format!(", {:.1} % faster than free{why}", (1.0 - slower) * 100.0)
             }

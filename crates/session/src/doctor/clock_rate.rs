@@ -13,7 +13,8 @@ pub(super) fn check(system: &System) -> Finding {
     };
     let says = format!(
         "MONOTONIC against RAW {:+.0} ppm, counter {:.3} MHz, steady to {:.0} ppm (uncertain by {:.0} ppm)",
-        rates.slew_ppm,
+        // No "-0".
+        rates.slew_ppm.round() + 0.0,
         rates.counter_hz / 1e6,
         rates.drift_ppm.abs(),
         rates.uncertainty_ppm

@@ -16,7 +16,7 @@ use self::functions::Function;
 use self::instance::Instance;
 use crate::commands::catalogue;
 use crate::exit::{Ended, Exit};
-use crate::output;
+use crate::{output, words};
 
 pub use instance::GUARD;
 pub use traced::TRACED;
@@ -61,7 +61,10 @@ fn traceable(thing: &str) -> Result<&'static Card, Ended> {
         found.iter().flat_map(|found| &found.choices).map(|choice| choice.card()).collect();
     match cards.iter().copied().find(|card| card.id == thing).or((cards.len() == 1).then(|| cards[0])) {
         Some(card) => Ok(card),
-        None => Err(Ended::misuse(format!("--trace takes one id, and '{thing}' finds {}", cards.len()))),
+        None => {
+            let ids: Vec<&str> = cards.iter().map(|card| card.id).collect();
+            Err(Ended::misuse(format!("--trace takes one id, and '{thing}' finds {}", words::listed(&ids))))
+        }
     }
 }
 
