@@ -168,6 +168,8 @@ mod tests {
             has_valley(&quantile::sorted(all), 0.0, 1.0)
         };
         assert!(gap(0.0) && gap(1.0 / 16.0));
+        // Its middle is the left mode or the right one, or a step outside of them.
+        assert_eq!([-6.0, -5.0, 11.0, 12.0].map(|step| gap(step / 16.0)), [false, true, true, false]);
         assert!(!gap(1.0 / 32.0), "each window has one of the edges");
     }
 

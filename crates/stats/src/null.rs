@@ -264,7 +264,9 @@ mod tests {
         let near = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
         assert!(near(of((0.0, 3.0), 3.0), 3.0 / UNCHANGED_SQUARE.sqrt() * UNSURE));
         // Around a common shift it is the larger of both: of those that moved, and of those that stood still.
-        assert!(near(of((0.2, 0.0), 2.0), 2.0 / MEDIAN_SQUARE.sqrt()));
+        assert!(near(of((0.2, 0.0), 49.0), 49.0 / MEDIAN_SQUARE.sqrt()));
+        // A quarter of what the others moved by is no standing still.
+        assert!(near(of((0.2, 0.0), 50.0), 200.0 / UNCHANGED_SQUARE.sqrt() * UNSURE));
     }
 
     /// A filter of calls adds one time to each call: the share that a figure moves by is its own, and the time is found.

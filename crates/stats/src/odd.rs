@@ -280,9 +280,10 @@ mod tests {
             assert!((found / chance - 1.0).abs() < 1e-6, "{chance}: {found}");
         }
         assert_eq!(Bulk::of([1.0, 2.0]).unwrap().reach(0.01), f64::INFINITY);
-        assert_eq!(bulk.reach(0.0), f64::INFINITY);
+        assert_eq!([0.0, 1.0].map(|chance| bulk.reach(chance)), [f64::INFINITY; 2]);
         let three = Bulk::of([1.0, 2.0, 3.0]).unwrap();
         assert!(three.reach(0.3).is_finite() && three.chance(9.0, 0.0) < 0.5, "three have a scale");
+        assert_eq!(three.freedom(), 2.0 * EFFICIENCY);
     }
 
     /// Nearly half of the values are odd, and equal: their distances are nothing, and the others have their scale all the same.
