@@ -77,13 +77,28 @@ fn what_a_child_writes_down_is_what_is_read() {
     };
     let work = Work { io_calls: 7, lock_calls: 8, visits: 9, lock_wait_ns: 10 };
     let counts = Counts(std::array::from_fn(|kind| 20 + kind as u64));
+    let part = |from_ns, moved| Part { from_ns, clock_ns: 11, used, moved, work, counts };
     for moved in [None, Some(false), Some(true)] {
-        own.store(&Part { from_ns: 100, clock_ns: 11, used, moved, work, counts });
+        own.store(&part(100, moved));
         let expected = Done { counts, work, clock_ns: 11, from_to_ns: (100, 111), usage: used, moved };
         assert_eq!(own.done(), expected);
     }
     let whole = words.word(0).load(Ordering::Relaxed);
     assert_eq!(whole, 0, "the first word is everybody's");
+    // A turn that followed is added, and either may have moved.
+    own.store(&part(100, Some(true)).then(&part(500, Some(false))));
+    let work = Work { io_calls: 14, lock_calls: 16, visits: 18, lock_wait_ns: 20 };
+    let mut usage = used;
+    usage.add(&used);
+    let both = Done {
+        counts: counts.plus(&counts),
+        work,
+        clock_ns: 22,
+        from_to_ns: (100, 122),
+        usage,
+        moved: Some(true),
+    };
+    assert_eq!(own.done(), both);
 }
 
 #[test]

@@ -342,7 +342,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
         let passed = self.passed;
         for pair in passed[..way.count].windows(2).rev() {
             let Slot::Node(node) = format::slot(self.words.load(pair[0])?, pair[0])? else { break };
-            let mut slots = [0; format::FAN_OUT as usize];
+            let mut slots = [format::EMPTY; format::FAN_OUT as usize];
             self.words.read(node + 1, &mut slots)?;
             let mut used = slots.iter().filter(|slot| **slot != format::EMPTY);
             let rest = match (used.next(), used.next()) {

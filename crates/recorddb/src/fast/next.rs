@@ -40,7 +40,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
     }
 
     fn has_records(&mut self, stripe: u32) -> Result<bool, Error> {
-        let mut roots = [0; ROOTS as usize];
+        let mut roots = [format::EMPTY; ROOTS as usize];
         self.words.read(format::stripe(stripe) + ROOTS_AT, &mut roots)?;
         Ok(roots.iter().any(|slot| *slot != format::EMPTY))
     }

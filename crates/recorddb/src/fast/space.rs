@@ -270,6 +270,11 @@ mod tests {
         recover::recover(&mut words).expect("nothing is damaged");
         assert_eq!(load(&mut words, header::UNCLEAN), 0);
         assert!(!recover::is_needed(&mut words).expect("memory"));
+        for at in [header::CHECK, header::END] {
+            words.store(at, 1).expect("within");
+        }
+        let first = damage("a header whose checksum is wrong", header::CHECK);
+        assert_eq!(recover::recover(&mut words), Err(first.into()));
     }
 
     /// Blocks of 16 words: the 64th that is freed gives a batch of 32 to all.

@@ -62,6 +62,7 @@ fn walked(fast: &mut Memory) -> Vec<(String, String)> {
 fn keys_of_one_hash_are_records_of_their_own() {
     let mut fast = empty();
     let mut model = BTreeMap::new();
+    assert_eq!(walked(&mut fast), []);
     // Lengths from a word to two, and of one length several.
     let name = |number: usize| format!("k{number:0width$}", width = 2 + number % 9);
     let of = |number: usize| key(&name(number), 0x1234_5678_9abc_def0);

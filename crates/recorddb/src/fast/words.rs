@@ -42,17 +42,17 @@ fn lengthen(io: &mut impl Io, known: &mut u64, end: u64) -> Result<(), Error> {
         return Ok(());
     }
     let from = *known;
-    let step = (wanted / 4).clamp(256 << 10, 32 << 20);
+    let needed = wanted - from;
+    let step = needed.max((wanted / 4).clamp(256 << 10, 32 << 20));
     let mut room = |length: u64| retry(|| io.make_room(from, length));
-    let made = match room((wanted - from).max(step)) {
-        Ok(()) => (wanted - from).max(step),
+    let made = match room(step) {
+        Ok(()) => step,
         // The disk may hold what is needed, if not more.
-        Err(_) => match room(wanted - from) {
-            Ok(()) => wanted - from,
+        Err(_) => match room(needed) {
+            Ok(()) => needed,
             Err(error) if error.errno == EOPNOTSUPP => {
-                let zeros = vec![0; usize::try_from(wanted - from).unwrap_or(0)];
-                io::write_rest(io, from, &zeros, &[], 0)?;
-                wanted - from
+                io::write_rest(io, from, &vec![0; usize::try_from(needed).unwrap_or(0)], &[], 0)?;
+                needed
             }
             Err(error) => return Err(error.into()),
         },

@@ -85,6 +85,15 @@ fn a_plan_is_one_sequence() {
     let other = WorkPlan { child: 13, ..plan(Workload::Figure, 100) };
     let counts = run(&other, &mut Memory::default(), &mut Unobserved).expect("right");
     assert_ne!(counts.0, FIGURE, "each child has its own");
+    let letters = [Workload::Figure, Workload::Text].map(|workload| {
+        let (mut sequence, mut all) = (Sequence::new(&plan(workload, 100)), 0);
+        while sequence.next_action().is_some() {
+            let letters = [sequence.key(), sequence.value()].concat();
+            all = letters.iter().fold(all, |all, letter| crate::fast::format::fold(all, u64::from(*letter)));
+        }
+        all
+    });
+    assert_eq!(letters, [11_731_597_689_222_772_877, 14_785_523_697_245_530_203], "every key and value");
 }
 
 const FIGURE: [u64; 9] = [153, 0, 22, 23, 1, 1489, 90, 153, 16];
