@@ -74,7 +74,6 @@ fn candidates(histogram: &[(f64, f64)]) -> Vec<f64> {
         candidates.push(difference);
         candidates.extend(frequent[..place].iter().map(|(other, _)| (difference - other).abs()));
     }
-    candidates.retain(|&candidate| candidate > 0.0);
     candidates.sort_by(|a, b| b.total_cmp(a));
     candidates.dedup();
     candidates
@@ -366,5 +365,9 @@ mod tests {
         // More of them than candidates, and all smaller.
         differences.extend(3..30);
         assert_eq!(clock_step(&differences).map(|step| step.step), Some(100.0));
+        // Sixteen that have no step of their own, and one more that would show it.
+        let mut differences: Vec<u64> = (0..16).flat_map(|place| vec![20 + 30 * place; 100]).collect();
+        differences.extend([60, 60, 33]);
+        assert_eq!(clock_step(&differences).map(|step| step.step), Some(1.0));
     }
 }

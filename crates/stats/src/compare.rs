@@ -108,7 +108,7 @@ fn levels(changes: &[Option<Change>], threshold: f64, share: f64) -> Vec<HolmSte
         changes.iter().map(|change| change.map_or(1.0, |change| change.chance(threshold))).collect();
     let mut order: Vec<usize> = (0..changes.len()).filter(|&index| changes[index].is_some()).collect();
     order.sort_by(|&one, &other| chances[one].total_cmp(&chances[other]));
-    let level = |left: usize| (A_REPORT / left.max(1) as f64).min(A_FIGURE) * share;
+    let level = |left: usize| (A_REPORT / left as f64).min(A_FIGURE) * share;
     let mut steps = vec![HolmStep { rejected: false, level: level(order.len()) }; changes.len()];
     let passed = order
         .iter()

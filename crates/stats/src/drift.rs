@@ -68,7 +68,7 @@ impl Drift {
     /// How far a change may be from the truth by drift alone, at the level of a single figure.
     pub(crate) fn reach(&self) -> f64 {
         const OUTSIDE: f64 = 0.0025;
-        if self.variance == 0.0 { 0.0 } else { self.share() * student::exceeded_by(OUTSIDE, self.freedom) }
+        self.share() * student::exceeded_by(OUTSIDE, self.freedom)
     }
 
     /// What is usual: a standard deviation as a share of the figure.
@@ -146,6 +146,7 @@ mod tests {
             "runs of other surroundings make no pair"
         );
         assert_eq!((usual.share(), usual.freedom), (0.01, 30.0));
+        assert!((usual.reach() - 0.01 * 3.029_8).abs() < 1e-6, "{}", usual.reach());
     }
 
     #[test]
@@ -213,6 +214,7 @@ mod tests {
         for other in ["cross_cpu", "spread", "unpinned"] {
             all.extend([(other, "floor", across), (other, "cycles", across)]);
         }
+        all.push(("awake", "typical", [0.006, across[1]]));
         for (placement, quantity, shares) in all {
             for (disturbed, expected) in [(false, shares[0]), (true, shares[1])] {
                 let share = usual(placement, quantity, disturbed).share();

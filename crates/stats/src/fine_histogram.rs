@@ -198,6 +198,7 @@ mod tests {
         let parts: Vec<(u64, u64)> = both.buckets().collect();
         assert_eq!(FineHistogram::from_parts(&parts, both.sum(), both.extremes()), Some(both.clone()));
         assert_eq!(FineHistogram::from_parts(&parts, both.sum(), None), None);
+        assert_eq!(FineHistogram::from_parts(&[], 0, None), Some(FineHistogram::new()));
         assert_eq!(
             FineHistogram::from_parts(&[(129, 1)], 129, Some((129, 129))),
             None,
@@ -230,8 +231,8 @@ mod tests {
         assert_eq!(at(-0.1), None);
         assert_eq!((FineHistogram::new().mean(), FineHistogram::new().extremes()), (None, None));
         let mut one = FineHistogram::new();
-        one.record(7);
-        assert_eq!((one.mean(), one.extremes(), one.quantile(0.5)), (Some(7.0), Some((7, 7)), Some(7.0)));
+        one.record(0);
+        assert_eq!((one.mean(), one.extremes(), one.quantile(0.5)), (Some(0.0), Some((0, 0)), Some(0.0)));
     }
 
     #[test]

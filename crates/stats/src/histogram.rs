@@ -58,9 +58,7 @@ impl LogHistogram {
     /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (index, &count) in (other.first..).zip(&other.counts) {
-            if count > 0 {
-                self.add(index, count);
-            }
+            self.add(index, count);
         }
         self.not_positive = self.not_positive.saturating_add(other.not_positive);
     }

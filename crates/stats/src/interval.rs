@@ -62,9 +62,7 @@ pub fn over_launches(values: &[f64], q: f64) -> Option<Interval> {
 pub fn over_launches_stopped(values: &[f64], q: f64, planned: usize) -> Option<Interval> {
     let mut centre = Centre::of(values, q)?;
     let planned = planned.max(FEWEST_LAUNCHES);
-    if planned < values.len() {
-        centre.freedom = planned as f64 - 1.0;
-    }
+    centre.freedom = centre.freedom.min(planned as f64 - 1.0);
     for look in planned..values.len() {
         let then = Centre::of(&values[..look], q)?;
         if then.relative == centre.relative {
@@ -108,7 +106,7 @@ impl Centre {
             launches.distribution().standard_deviation()
         };
         // One launch tells nothing of its error.
-        let freedom = (values.len() as f64 - 1.0).max(0.0);
+        let freedom = values.len() as f64 - 1.0;
         Some(Self { value, error, freedom, relative })
     }
 

@@ -131,6 +131,7 @@ mod tests {
         assert_eq!(shares(&[(16, 1.0), (280, 2.0), (40, 2.2)]), None);
         assert_eq!(shares(&[(20, 0.9), (160, 1.0), (20, 3.0)]), Some([0.9, 0.1]));
         assert_eq!(shares(&[(20, 0.9), (162, 1.0), (20, 3.0)]), None);
+        assert_eq!(shares(&[(16, 1.0), (17, 1.06)]), Some([16.0 / 33.0, 17.0 / 33.0]), "as few as may be");
     }
 
     #[test]
@@ -177,5 +178,7 @@ mod tests {
     fn modes_that_are_less_than_a_twentieth_apart_are_one() {
         assert_eq!(shares(&[(55, 0.94), (445, 1.0), (500, 1.04)]), None);
         assert_eq!(shares(&[(55, 0.94), (445, 1.0), (500, 1.06)]), Some([0.5, 0.5]));
+        // A tenth of them is, and here less.
+        assert_eq!(shares(&[(890, 1.0), (15, 1.045), (95, 1.08)]), None);
     }
 }

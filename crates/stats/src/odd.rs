@@ -293,6 +293,7 @@ mod tests {
         values[..49].fill(5.0);
         let bulk = Bulk::of(values.iter().copied()).unwrap();
         assert!(values[49..].iter().all(|&value| bulk.chance(value, 0.0) > 1e-3), "{bulk:?}");
+        assert_eq!(Bulk::of([0.0, 0.0, 0.0, 2.0, 5.0, 5.0, 5.0]).unwrap().scale, 2.0 / OF_NORMAL);
     }
 
     /// Of one more value of the same kind, a share p has a chance of at most p: with many values closely, with few not more
@@ -429,11 +430,11 @@ mod tests {
     fn a_tail_of_values_that_differ_little_tells_a_little() {
         for (count, far) in [(40, 5), (109, 10), (110, 11)] {
             let value = |step: i32| 1.0 + f64::from(step) / 100.0;
-            let chance = Tail::of((0..=count).map(value)).chance(value(count), 0.0);
+            let chance = Tail::of((0..=count).map(value)).chance(value(count), 0.1);
             let begins = value(count - far - 1);
             let sum: f64 = (count - far..count).map(|step| (value(step) / begins).ln()).sum();
             let share = f64::from(far + 1) / f64::from(count + 1);
-            let expected = share * (1.0 + (value(count) / begins).ln() / sum).powi(-far);
+            let expected = share * (1.0 + (value(count) / begins.hypot(0.1645)).ln() / sum).powi(-far);
             assert!((chance / expected - 1.0).abs() < 1e-9, "{count}: {chance} for {expected}");
         }
     }

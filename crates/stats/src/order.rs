@@ -47,6 +47,9 @@ mod tests {
         let mut items: Vec<u32> = (0..10).collect();
         shuffle(&mut items, &mut seeded(1, 0));
         assert_eq!(items, [3, 9, 4, 8, 5, 2, 6, 7, 0, 1]);
+        // Three bounds out of four of the generator's: one draw in four is drawn again.
+        let mut generator = seeded(1, 0);
+        assert_eq!([0; 9].map(|_| below(3 << 62, &mut generator) >> 58), [7, 4, 42, 37, 1, 27, 32, 38, 19]);
     }
 
     #[test]

@@ -120,7 +120,7 @@ pub fn body(values: &[f64]) -> Option<SpectrumBody> {
         let (mean, deviation) = moments(&kept)?;
         let before = kept.len();
         kept.retain(|value| (value - mean).abs() <= 3.0 * deviation);
-        if kept.len() == before || kept.is_empty() {
+        if kept.len() == before {
             break;
         }
     }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_steady_series_has_no_peak() {
         let found = peaks(&series(&[]), 0.1).expect("values");
-        assert_eq!((found.count, found.high, found.per_thousand), (0, 0.0, 0.0));
+        assert_eq!((found.count, found.low, found.high, found.per_thousand), (0, 0.0, 0.0, 0.0));
         assert_eq!(frequency(found.per_thousand), "none");
     }
 
@@ -184,6 +184,7 @@ mod tests {
         assert_eq!(worst_stretch(&values, 1001), None);
         assert_eq!(worst_stretch(&values, 0), None);
         assert_eq!(worst_stretch(&[5.0], 1), Some((5.0, 0.0)));
+        assert_eq!(worst_stretch(&[10.0, 0.0, 20.0, 20.0], 2), Some((10.0, 10.0)), "the first of two");
     }
 
     #[test]

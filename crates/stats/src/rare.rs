@@ -49,7 +49,7 @@ mod tests {
             assert!((at_most(events) / expected - 1.0).abs() < 1e-4, "{events}: {}", at_most(events));
         }
         assert!((at_most(99) / at_most(100) - 99.0 / 100.0).abs() < 3e-3, "no jump where the way changes");
-        assert!((at_most(100) / 118.0786 - 1.0).abs() < 1e-3, "{}", at_most(100));
+        assert!((at_most(100) / 118.078_513 - 1.0).abs() < 1e-7, "{}", at_most(100));
     }
 
     #[test]

@@ -129,11 +129,38 @@ mod tests {
     #[test]
     fn too_few_say_nothing() {
         let all = references(1, 0.001, 0.001, 0.001);
-        assert!(told(&all).is_some() && told(&all[..10]).is_none() && told(&all[4..]).is_none());
-        let vague: Vec<Moved> = all.iter().map(|one| Moved { error: 0.02, ..*one }).collect();
-        assert_eq!(told(&vague), None);
+        assert!(told(&all[3..]).is_some() && told(&all[..10]).is_none() && told(&all[4..]).is_none());
+        let vague =
+            |error| told(&all.iter().map(|one| Moved { error, ..*one }).collect::<Vec<_>>()).is_none();
+        assert!(!vague(VAGUE) && vague(VAGUE * 1.01));
         let uncounted: Vec<Moved> = all.iter().map(|one| Moved { enters: None, ..*one }).collect();
         assert_eq!(told(&uncounted), None);
+    }
+
+    /// Five that moved by so much, some of them by a width or three less or more; others moved by a share of their own.
+    #[test]
+    fn the_drift_is_what_explains_the_median_distance() {
+        const ERROR: f64 = 0.003;
+        let of = |inside: f64, width: f64, outside: f64| {
+            let one =
+                |apart, enters| Moved { apart, error: ERROR, enters: Some(enters), price: 1.0, calls: 1.0 };
+            let mut all: Vec<Moved> =
+                [-3.0, -1.0, 0.0, 1.0, 3.0].map(|it| one(inside + width * it, true)).to_vec();
+            all.extend([one(outside, false); 3]);
+            told(&all).unwrap()
+        };
+        let share =
+            |apart: f64, times: f64| (((apart * times / MEDIAN).powi(2) - ERROR * ERROR) / 2.0).sqrt();
+        for (found, expected, shift) in [
+            (of(-0.1, 0.01, 0.01), share(0.1, UNSURE), 0.0),
+            (of(-0.1, 0.01, 0.0099), share(0.01, UNSURE * LOOKED_FOR), -0.1),
+            // Four times the least drift is 0.02, which these are near.
+            (of(0.0159, 0.0, 0.0), share(0.0159, UNSURE), 0.0),
+            (of(0.0162, 0.0, 0.0), LEAST, 0.0162),
+        ] {
+            assert!((found.share - expected).abs() < 1e-8 && found.shift == shift, "{found:?} {expected}");
+            assert_eq!(found.freedom, 5.0);
+        }
     }
 
     /// Everything that enters the kernel costs more by one share: nobody takes that for drift.

@@ -47,9 +47,6 @@ pub(crate) fn exceeded_by(outside: f64, freedom: f64) -> f64 {
 /// The regularised incomplete beta function I_x(a, b), by its continued fraction (NIST, Digital Library of Mathematical
 /// Functions, 8.17.22), evaluated from the front (Lentz).
 fn beta_share(a: f64, b: f64, x: f64) -> f64 {
-    if x <= 0.0 || x >= 1.0 {
-        return x.clamp(0.0, 1.0);
-    }
     // On this side it converges fast.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - beta_share(b, a, 1.0 - x);

@@ -128,8 +128,7 @@ fn half_width(launches: &Launches, value: f64, spread: &Distribution) -> f64 {
     } else {
         (quantile(spread, OUTSIDE), quantile(spread, 1.0 - OUTSIDE))
     };
-    let half = low.zip(high).map_or(0.0, |(low, high)| (high - low) / 2.0);
-    if half == 0.0 { 0.0 } else { half / value.abs() }
+    low.zip(high).map_or(0.0, |(low, high)| (high - low) / 2.0 / value)
 }
 
 /// Smallest value that is not exceeded with probability `p`.
@@ -213,6 +212,7 @@ mod tests {
         let atoms = (1..=10).map(|value| (f64::from(value), 0.1)).collect();
         let (of, one) = (Distribution { atoms }, Distribution { atoms: vec![(1.0, 1.0)] });
         for (p, expected) in [(0.3, (3.0, 7.0)), (0.5, (5.0, 5.0))] {
+            assert_eq!(quantile(&of, p), Some(expected.0));
             let (low, high) = ratio_quantiles(&of, &one, p).unwrap();
             assert!(
                 (low - expected.0).abs() < 1e-9 && (high - expected.1).abs() < 1e-9,

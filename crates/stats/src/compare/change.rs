@@ -145,5 +145,13 @@ mod tests {
         let error = |drift| Change::between(&[1.0; 8], &[1.1; 8], MEDIAN, 0.0, drift).map(|it| it.moved().1);
         assert_eq!(error(Drift::NONE), Some(0.0));
         assert!((error(Drift::usual(0.03)).unwrap_or_default() - 0.03 * 2.0_f64.sqrt()).abs() < 1e-12);
+        let null = Null { scale: 2.0, shift: 0.0, freedom: 12.0 };
+        let of = |freedom| Change { logarithm: 0.1, error: 0.2, freedom, grain: 0.0 };
+        assert_eq!(
+            [3.0, 20.0].map(|it| of(it).scaled(&null)),
+            [3.0, 12.0].map(|it| Change { error: 0.4, ..of(it) })
+        );
+        let drifting = of(3.0).drifting(Drift::usual(0.1));
+        assert!((drifting.error - 0.06_f64.sqrt()).abs() < 1e-12 && drifting.logarithm == 0.1);
     }
 }
