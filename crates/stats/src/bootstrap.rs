@@ -85,9 +85,6 @@ impl Distribution {
 
 /// Probability that at least `rank` of `count` draws hit, when each does with probability `hit`.
 fn at_least(count: usize, rank: usize, hit: f64) -> f64 {
-    if hit >= 1.0 {
-        return 1.0;
-    }
     // The shorter tail is summed, outwards from `rank`, where terms shrink fast.
     let upwards = rank as f64 > count as f64 * hit;
     let start = if upwards { rank } else { rank - 1 };

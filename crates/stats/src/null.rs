@@ -192,7 +192,7 @@ mod tests {
             assert!((low..=high).contains(&found), "{scale}: {found}");
         }
         assert_eq!(of_class(&figures(1, FEWEST_FIGURES - 1, 1.0)), None);
-        assert_eq!(of_class(&figures(1, 20, 1.0)).unwrap().0.freedom, 20.0);
+        assert_eq!(of_class(&figures(1, FEWEST_FIGURES, 1.0)).unwrap().0.freedom, 12.0);
     }
 
     /// Half of the figures changed, each by a share of its own: the others still tell how far unchanged ones move.
