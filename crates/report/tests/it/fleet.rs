@@ -75,6 +75,7 @@ fn a_slow_host_is_named_with_what_it_is_slow_in() {
     let mut named = names(&fleet);
     named.sort_unstable();
     assert_eq!(named, ["node17", "node42"]);
+    assert!(fleet.unproved.iter().all(|odd| odd.rate > 0.05), "{:?}", fleet.unproved);
     for (odd, apart) in fleet.odd.iter().map(|odd| (odd, if odd.name == "node17" { 0.05 } else { -0.05 })) {
         let first = &odd.findings[0];
         assert_eq!(first.what, OddIn::Kernel(10));

@@ -80,3 +80,17 @@ fn a_run_without_a_number_is_a_gap() {
     let shown = written(|out| screen(&watch, &STYLE, out));
     assert!(line(&shown).ends_with(" . @ @"), "{shown}");
 }
+
+#[test]
+fn a_core_of_another_speed_is_told_while_it_lasts() {
+    let mut watch = watched(&[1.0]);
+    for speed in [1.05, 1.0] {
+        let mut run = stored();
+        for launch in run.figures.iter_mut().flat_map(|figure| &mut figure.launches) {
+            launch.chain_ns = launch.chain_ns.map(|ns| ns * speed);
+        }
+        watch.add(run, &[]);
+        let shown = written(|out| screen(&watch, &STYLE, out));
+        assert_eq!(shown.contains("the core ran 5.0 % slower than in run 1"), speed > 1.0, "{shown}");
+    }
+}
