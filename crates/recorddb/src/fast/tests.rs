@@ -186,6 +186,7 @@ fn a_damaged_list_is_told() {
     let other = Some("a slot that points to something else");
     assert_eq!(elsewhere, (other, other));
     assert_eq!(damage_of(&|_, _| ()), (None, None));
+    assert!(!check::check(&[]).is_clean(), "what cannot be read is damaged");
 }
 
 fn what(error: Error) -> &'static str {
