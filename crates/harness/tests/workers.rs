@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use oscost_harness::{
-    Benchmark, Catalogue, Choice, Contained, Effort, Event, Foreign, IdleCpu, Level, Measured, Options,
-    Record, Supervisor, Tier, measure, rebuild, serve_if_asked,
+    Benchmark, Catalogue, Choice, Effort, Event, Foreign, IdleCpu, Level, Measured, Options, Record,
+    Supervisor, Tier, measure, quantity, rebuild, run_command, serve_if_asked,
 };
 use oscost_results::{Figure, Mark, Status, Verdict};
 
@@ -290,26 +290,39 @@ fn an_interrupted_run_is_partial() {
     assert!(bounds.extremes, "fewer than 6 launches have no interval");
 }
 
-fn foreign(name: &str, command: &[&str]) -> Foreign {
-    Foreign {
-        id: format!("foreign/{name}"),
-        title: name.to_owned(),
-        operation: "what it prints".to_owned(),
-        headline: ("printed".to_owned(), "ns".to_owned()),
-        command: command.iter().map(|&word| word.to_owned()).collect(),
-        environment: BTreeMap::new(),
-        cpus: Vec::new(),
-        deadline_ns: 300_000_000,
-        contained: if name == "writes" { Contained::Always } else { Contained::No },
-        reader: |output| {
-            if output.code != Some(0) {
-                return Err(format!("ended with {:?}: {}", output.code, output.stderr.trim()));
-            }
-            let number =
-                output.stdout.trim().parse().map_err(|_| format!("printed '{}'", output.stdout.trim()))?;
-            Ok(BTreeMap::from([("printed".to_owned(), number)]))
-        },
+/// What wakes another CPU is timed while idle CPUs sleep, and once more while they are kept awake.
+fn idle_cpus_sleep_at_first_and_are_awake_then() {
+    let effort = Effort { launches: 2, most_launches: 2, member_ns: 100_000_000, ..EFFORT };
+    let options = Options { effort, idle_cpu: IdleCpu::Both, ..options() };
+    if options.cpus.len() < 2 {
+        println!("SKIP idle_cpus_sleep_at_first_and_are_awake_then: one CPU");
+        return;
     }
+    let supervisor = Supervisor::new(Arc::default()).unwrap_or_else(|error| fail(&error.to_string()));
+    let measured = measure(&supervisor, &choices(&["sleeps"]), &[], &options, &mut |_| {});
+    let launches = &figure(&measured, "sleeps/briefly").launches;
+    let told = |name: &str| launches.iter().filter_map(|it| it.quantities.get(name)).sum::<f64>();
+    assert_eq!(told(quantity::ASLEEP) > 0.0, measured.kept_awake.is_some(), "{launches:?}");
+    let of_these = launches.iter().filter(|it| it.quantities.contains_key(quantity::ASLEEP));
+    let adds: f64 = of_these.map(|it| it.quantities[quantity::ASLEEP] - it.quantities["typical"]).sum();
+    assert_eq!(told(quantity::ASLEEP_ADDS), adds);
+    let looked = |figure: &Figure| figure.launches[0].foreign_share.is_some();
+    assert_eq!(looked(figure(&measured, "sleeps/briefly")), looked(figure(&TICKS, "series/ticks")));
+}
+
+/// A command of the caller's is run where he is, with his environment and what he adds, and ended at its deadline.
+fn a_command_is_run_as_its_caller_would() {
+    let supervisor = Supervisor::new(Arc::default()).unwrap_or_else(|error| fail(&error.to_string()));
+    let run = |script: &str, deadline_ns: u64| {
+        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
+        let more = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
+        run_command(&supervisor, command, more, 1000, deadline_ns).expect("it is run")
+    };
+    let said = run("echo $GREETING $HOME; pwd; exit 3", 60_000_000_000);
+    let here = std::env::current_dir().expect("a folder");
+    let home = std::env::var("HOME").unwrap_or_default();
+    assert_eq!(said.stdout.split_whitespace().collect::<Vec<_>>(), ["hello", &home, &here.to_string_lossy()]);
+    assert_eq!((said.code, run("sleep 60", 100_000_000).timed_out), (Some(3), true));
 }
 
 fn foreign_programs_take_part_and_leave_nothing() {
@@ -319,15 +332,16 @@ fn foreign_programs_take_part_and_leave_nothing() {
     let (stays, stays_too) = (format!("/tmp/oscost-test-{mark}"), format!("/var/tmp/oscost-test-{mark}"));
     std::fs::create_dir(&lies).expect("a folder in /tmp");
     let contestants = [
-        foreign("prints", &["echo", "42.5"]),
+        bad::foreign("prints", &["echo", "42.5"]),
         // Its children must not take themselves for orphans: their parent is not the first process.
-        foreign("parents", &["sh", "-c", "sh -c 'test $PPID != 1 && echo 7'"]),
-        foreign("fails", &["sh", "-c", "echo oops >&2; exit 3"]),
-        foreign("missing", &["no-such-program-of-oscost"]),
-        foreign("hangs", &["sleep", "30"]),
-        foreign("talks", &["echo", "not a number"]),
+        bad::foreign("parents", &["sh", "-c", "sh -c 'test $PPID != 1 && echo 7'"]),
+        bad::foreign("fails", &["sh", "-c", "echo oops >&2; exit 3"]),
+        bad::foreign("dies", &["sh", "-c", "kill -KILL $$"]),
+        bad::foreign("missing", &["no-such-program-of-oscost"]),
+        bad::foreign("hangs", &["sleep", "30"]),
+        bad::foreign("talks", &["echo", "not a number"]),
         // What lies in /tmp is there, what is written there is not, afterwards.
-        foreign(
+        bad::foreign(
             "writes",
             &[
                 "sh",
@@ -338,7 +352,7 @@ fn foreign_programs_take_part_and_leave_nothing() {
             ],
         ),
         // A child that leaves its session outlives everything but the end of its PID namespace.
-        foreign("leaves", &["sh", "-c", &format!("setsid sleep {mark} & echo 1")]),
+        bad::foreign("leaves", &["sh", "-c", &format!("setsid sleep {mark} & echo 1")]),
     ];
     let measured = measured_with(&["known/calls_10"], &contestants, &mut |_| {});
     std::fs::remove_dir(&lies).expect("the folder in /tmp");
@@ -347,6 +361,7 @@ fn foreign_programs_take_part_and_leave_nothing() {
     assert_eq!(value(figure(&measured, "foreign/parents"), "printed"), 7.0);
     for (id, words) in [
         ("foreign/fails", "oops"),
+        ("foreign/dies", "ended with Some(137)"),
         ("foreign/missing", "no-such-program-of-oscost"),
         ("foreign/hangs", "did not end within 300 ms"),
         ("foreign/talks", "printed 'not a number'"),
@@ -393,6 +408,8 @@ fn main() -> std::process::ExitCode {
         ("series_are_paired", series_are_paired),
         ("records_make_the_figures_again", records_make_the_figures_again),
         ("an_interrupted_run_is_partial", an_interrupted_run_is_partial),
+        ("idle_cpus_sleep_at_first_and_are_awake_then", idle_cpus_sleep_at_first_and_are_awake_then),
+        ("a_command_is_run_as_its_caller_would", a_command_is_run_as_its_caller_would),
         ("foreign_programs_take_part_and_leave_nothing", foreign_programs_take_part_and_leave_nothing),
     ];
     // Everything here is of the first tier.

@@ -236,6 +236,11 @@ mod tests {
         let left = names();
         assert_eq!(left.len(), 2);
         assert!(left.contains(&living.name) && left.contains(&"oscost-of-somebody".into()));
+        let folders = || std::fs::create_dir_all(base.join(&living.name).join("in/it")).expect("made");
+        folders();
+        living.empty().expect("ours");
+        assert_eq!(living.folder().names().expect("readable").len(), 0);
+        folders();
         drop(living);
         assert_eq!(names(), ["oscost-of-somebody"]);
         std::fs::remove_dir_all(&base).expect("removed");

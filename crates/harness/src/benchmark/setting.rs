@@ -297,6 +297,7 @@ mod tests {
             refused(&POLICY, "fio"),
             "--set policy='fio' (did you mean fifo?): it takes rr, fifo or other"
         );
+        assert!(Given::default().set(&COMMAND, OsStr::new("x")).is_ok());
         assert!(refused(&COMMAND, "").contains("1 to 9 bytes"));
         assert!(refused(&COMMAND, "0123456789").contains("1 to 9 bytes"));
         assert!(refused(&FOLDER, "").contains("a path"));

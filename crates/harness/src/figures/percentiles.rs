@@ -196,11 +196,13 @@ mod tests {
     #[test]
     fn what_was_never_seen_has_a_bound() {
         let rows =
-            |passes, events| vec![(1_000, 9, 9), (10_000, passes, events), (20_000, 0, 0), (50_000, 0, 0)];
+            |passes, events| vec![(1_000, 9, 9), (2_000, passes, events), (20_000, 0, 0), (50_000, 0, 0)];
         let timed = |passes, events| launch((0..500_000).map(|_| 120), rows(passes, events));
-        let made = over_launches(&[timed(0, 0), timed(0, 0)], 1).expect("passes");
+        let mut other = timed(0, 0);
+        other.account.limit_ns = 1_000;
+        let made = over_launches(&[timed(0, 0), other], 1).expect("passes");
         // Below the limit nobody watched; beyond the first that none exceeded nothing is to be said.
-        assert_eq!(made.longer.iter().map(|it| it.than_ns).collect::<Vec<_>>(), [10_000.0]);
+        assert_eq!(made.longer.iter().map(|it| it.than_ns).collect::<Vec<_>>(), [2_000.0]);
         assert!((made.longer[0].per_million_at_most - 2.996).abs() < 0.001, "never in a million: at most 3");
         let made = over_launches(&[timed(40, 1), timed(0, 0)], 1).expect("passes");
         assert_eq!((made.longer[0].passes, made.longer[0].events), (40, 1));
@@ -215,12 +217,13 @@ mod tests {
         let made = over_launches(&[launch((0..1000).map(|_| 15), Vec::new())], 1).expect("passes");
         assert_eq!((made.quantiles[0].value, made.mean_ns, made.max_ns), (0.0, 0.0, 0.0));
         // Rows are those of the first launch: a time that another one did not watch has no counts of it.
-        let rows = vec![(10_000, 2, 1), (20_000, 1, 1)];
+        let rows = vec![(10_000, 1000, 1), (20_000, 1, 1)];
         let [one, other] =
             [rows.clone(), rows[..1].to_vec()].map(|rows| launch((0..1000).map(|_| 120), rows));
         let made = over_launches(&[one, other], 1).expect("passes");
         let told: Vec<(f64, u64)> = made.longer.iter().map(|it| (it.than_ns, it.passes)).collect();
-        assert_eq!(told, [(10_000.0, 4), (20_000.0, 1)]);
+        assert_eq!(told, [(10_000.0, 2000), (20_000.0, 1)]);
+        assert_eq!(made.longer[0].per_million_at_most, 1e6, "no more than all");
     }
 
     #[test]
@@ -242,6 +245,7 @@ mod tests {
         assert!(it.evicts(), "ninety times as long as a line that was just read");
         let eleven = launch(&(120..131).collect::<Vec<u64>>());
         assert_eq!(first_calls(std::iter::once((&eleven, 20.0)))[0].p90_ns, 109.0);
+        assert_eq!(first_calls(std::iter::once((&launch(&[10]), 20.0)))[0].median_ns, 0.0);
         assert_eq!(first_calls(std::iter::empty()), Vec::new());
     }
 }

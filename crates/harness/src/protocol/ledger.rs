@@ -246,6 +246,7 @@ mod tests {
         ledger.publish();
         let is_durable = ledger.file.metadata().unwrap().nlink() == 1;
         ledger.settle(None);
+        assert_eq!(is_durable, memory().and_then(|memory| memory.unnamed_file()).is_ok());
         if !is_durable {
             return println!("SKIP the_next_start_removes_what_the_dead_left: /dev/shm cannot be written");
         }
@@ -290,7 +291,8 @@ mod tests {
         let Ok(memory) = memory() else {
             return println!("SKIP a_ledger_without_a_whole_first_line: /dev/shm cannot be written");
         };
-        for words in ["", FORMAT] {
+        let others = format!("{FORMAT} {PREFIX}{:032x} ipc:[1]\n", 7);
+        for (words, goes) in [("", true), (FORMAT, true), (&others, false)] {
             let name = OsString::from(format!("{PREFIX}{:032x}", random::bits().unwrap()));
             let there = || memory.names().unwrap().contains(&name);
             // Locked before it has a name: another start may be sweeping.
@@ -305,20 +307,28 @@ mod tests {
             assert!(there(), "somebody has it still");
             drop(file);
             swept(&again);
-            assert!(!there(), "{words}");
+            assert_eq!(there(), !goes, "{words}");
+            let _ = memory.remove(&name);
         }
     }
 
     #[test]
     fn only_a_head_of_ours_begins_a_ledger() {
         let ipc = ipc_namespace();
+        assert!(ipc.starts_with("ipc:["), "{ipc}");
+        let no_hex = format!("{FORMAT} {PREFIX}{:>032} {ipc}", 'g');
         let name = format!("{PREFIX}{:032x}", 7);
         assert_eq!(head(&format!("{FORMAT} {name} {ipc}")), Some((&*name, true)));
         assert_eq!(head(&format!("{FORMAT} - ipc:[1]")), Some(("-", false)));
         assert_eq!(head(&format!("{OLD_FORMAT} {name} 17 {ipc}")), Some((&*name, true)));
-        for line in
-            ["", FORMAT, "oscost-ledger-2 ../x y", "oscost-ledger-2 oscost-ledger-2 y", "oscost-ledger-3 - y"]
-        {
+        for line in [
+            "",
+            FORMAT,
+            &no_hex,
+            "oscost-ledger-2 ../x y",
+            "oscost-ledger-2 oscost-ledger-2 y",
+            "oscost-ledger-3 - y",
+        ] {
             assert_eq!(head(line), None, "{line}");
         }
     }

@@ -135,7 +135,9 @@ mod tests {
         let answer = |job: &Job, _: u32| {
             assert_eq!((job.ids.as_slice(), job.cpus.as_slice()), (&["a".to_owned()][..], &[3][..]));
             assert!(
-                job.isolate && matches!(job.task, Task::Audit { operations: 100, late: 1000 }),
+                job.isolate
+                    && job.seed == 1
+                    && matches!(job.task, Task::Audit { operations: 100, late: 1000 }),
                 "{job:?}"
             );
             answer(all_well(job))
@@ -173,13 +175,14 @@ mod tests {
         let of = |observed: f64| {
             let mut claim = claims::stated(&Claim::SystemCalls(Bound::Exactly(1.0)));
             (claim.observed, claim.holds) = (Some(observed), Some(observed == 1.0));
+            let slept = claims::stated(&Claim::VoluntarySwitches(Bound::Exactly(1.5)));
             let system_calls = [("read".to_owned(), observed)].into();
             let method = Some("ptrace".to_owned());
-            let audited = Audited { method, system_calls, claims: vec![claim], ..Audited::default() };
+            let audited = Audited { method, system_calls, claims: vec![claim, slept], ..Audited::default() };
             evidence(audited, Some(2.0), Some(1.5), Some(0.25))
         };
         let (holds, why) = of(1.0);
-        assert_eq!((holds.verdict, why, holds.claims.len()), (Verdict::Checked, None, 1));
+        assert_eq!((holds.verdict, why, holds.claims[1].holds), (Verdict::Checked, None, Some(true)));
         assert_eq!(
             (holds.switches, holds.voluntary_switches, holds.faults),
             (Some(2.0), Some(1.5), Some(0.25))

@@ -283,6 +283,20 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_group_is_left_out_whose_members_have_no_launch() {
+        let card = Card { placement: Placement::CrossCpu, blocks: true, ..Card::BATCHED };
+        for (launches, active) in [(1, vec![0, 1]), (0, vec![])] {
+            let launched = vec![Launched::default(); launches];
+            let members = [launched, Vec::new()].map(|launched| synthetic::member(card.clone(), launched));
+            let mut group = GroupState::new("g", members.to_vec());
+            group.members[0].batch_ns = 7;
+            assert_eq!(group.least_batches_ns(), 28, "two rounds, and two while idle CPUs sleep");
+            group.leave_out_after(SECOND);
+            assert_eq!(group.active(), active);
+        }
+    }
+
     /// A group of one series, as far as a run has come with it.
     fn group(launches: u32, void: u32, costs: &[f64]) -> GroupState {
         let launched = costs.iter().map(|&cost| synthetic::launched(&[("cost", cost)])).collect();
@@ -355,16 +369,19 @@ mod tests {
         let first = MemberState {
             outcome: Fate::Failed(Failure::new("worker", "it fell")),
             failed_launches: 1,
+            planned: 1,
             ..guest(Vec::new())
         };
         let second = MemberState {
             failed_launches: 2,
             first_failure: Some(Failure::new("batch", "it broke")),
             throttled: true,
+            planned: 3,
             audited: Some(Audited { method: Some("ptrace".into()), ..Audited::default() }),
             ..guest(vec![launched(4, true), launched(2, true)])
         };
-        let third = guest(vec![launched(3, true)]);
+        let outcome = Fate::Failed(Failure::new("worker", "it fell later"));
+        let third = MemberState { outcome, planned: 4, ..guest(vec![launched(3, true)]) };
         let mut groups = vec![
             GroupState::new("a", vec![host("a"), first]),
             GroupState::new("b", vec![host("b"), second]),
@@ -377,7 +394,7 @@ mod tests {
                 pooled.launched.iter().map(|launched| launched.record.sequence).collect();
             assert_eq!(sequences, [2, 3, 4], "group {group}");
             assert_eq!(pooled.outcome, Fate::Running, "one group in which it was measured is enough");
-            assert_eq!((pooled.failed_launches, pooled.throttled), (3, true));
+            assert_eq!((pooled.failed_launches, pooled.throttled, pooled.planned), (3, true, 8));
             assert!(pooled.first_failure.is_some() && pooled.audited.is_some());
             let tracks: Vec<usize> =
                 pooled.launched.iter().map(|launched| launched.record.tracks.len()).collect();

@@ -206,6 +206,8 @@ mod tests {
             assert!(plan.blocks);
         }
         let mut seeds: Vec<u64> = jobs.iter().map(|job| job.seed).collect();
+        let fixed = 7_u64.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1 << 40);
+        assert_eq!((seeds[0], seeds[5]), (fixed, fixed.wrapping_add(1 << 16)), "as the user's seed says");
         seeds.sort_unstable();
         seeds.dedup();
         assert_eq!(seeds.len(), 10, "no two launches have the same orders");

@@ -76,10 +76,7 @@ pub(crate) fn form(groups: &mut [GroupState], options: &Options) -> Vec<Referenc
         };
         let Some(host) = groups.iter().position(hosts).filter(|_| figures < FEWEST_FIGURES) else { continue };
         let known = |choice: &Choice| {
-            let taken = chosen.iter().flat_map(|references| &references.group.members);
-            measured.contains_key(choice.card().id)
-                || requirements::lacking(choice, &options.cpus).is_some()
-                || taken.into_iter().any(|member| member.choice.card().id == choice.card().id)
+            measured.contains_key(choice.card().id) || requirements::lacking(choice, &options.cpus).is_some()
         };
         let of = |inside: bool, most: usize| {
             let kind = Some(across && inside);

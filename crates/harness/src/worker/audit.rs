@@ -321,6 +321,29 @@ mod tests {
             let counted = slow.batches[slow.batches.len() - 1];
             assert!(iterations.contains(&counted), "{partner}: {:?}", slow.batches);
         }
+        // Operations of two an iteration: a first one, as many once and early, the way to the last ones, and these.
+        let mut quick = Slow { slow: 0, partner: true, batches: Vec::new() };
+        let Phases::Batched(made, _) = batches(&mut quick, 2, (1_000, LATE_OPERATIONS)).unwrap() else {
+            panic!()
+        };
+        assert_eq!(quick.batches, [1, 1000, 1000, 1000, 1000, 1000, 1000]);
+        assert_eq!(made.map(|made| made.operations), [2_000; 2]);
+    }
+
+    #[test]
+    fn a_series_is_launched_twice_as_long_the_second_time() {
+        struct Notes(Vec<(Option<u64>, u64)>);
+        impl Series for Notes {
+            fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn crate::benchmark::Sink) -> Outcome {
+                self.0.push((plan.observations, plan.duration_ns));
+                sink.operations(self.0.len() as u64);
+                Ok(())
+            }
+        }
+        let mut notes = Notes(Vec::new());
+        let Phases::Series(made) = launches(&mut notes, 50).unwrap() else { panic!() };
+        assert_eq!(notes.0, [50, 50, 100].map(|count| (Some(count), 2_000_000_000)));
+        assert_eq!(made.map(|made| made.operations), [2, 3], "the first one is not counted");
     }
 
     #[test]

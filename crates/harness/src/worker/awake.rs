@@ -36,7 +36,7 @@ pub(super) fn keep(cpus: &[usize], placement: Placement) -> (Awake, Option<Resul
     if others.is_empty() {
         return (Awake::default(), None);
     }
-    match spinning(&others) {
+    match spinning(&others, PATIENCE_NS) {
         Ok(spinners) => {
             let how = format!("by processes of the lowest class; /dev/cpu_dma_latency: {refused}");
             (Awake { _held: None, spinners }, Some(Ok(how)))
@@ -51,13 +51,14 @@ pub(super) fn keep(cpus: &[usize], placement: Placement) -> (Awake, Option<Resul
 /// The partner's CPU, or all others of participants that are spread.
 fn others(cpus: &[usize], placement: Placement) -> Vec<usize> {
     let most = if placement == Placement::Spread { usize::MAX } else { 1 };
-    cpus.iter().skip(1).filter(|cpu| Some(*cpu) != cpus.first()).copied().take(most).collect()
+    cpus.iter().filter(|cpu| Some(*cpu) != cpus.first()).copied().take(most).collect()
 }
 
+/// A spinner that is not in its place by then is refused it, ns.
+const PATIENCE_NS: u64 = 1_000_000_000;
+
 /// A process a CPU that works whenever nobody else does there.
-fn spinning(cpus: &[usize]) -> Result<Vec<Child>, CallError> {
-    /// One that is not in its place by then is refused it, ns.
-    const PATIENCE_NS: u64 = 1_000_000_000;
+fn spinning(cpus: &[usize], patience_ns: u64) -> Result<Vec<Child>, CallError> {
     /// The calls by which it gets there.
     const CALLS: &str = "sched_setaffinity or sched_setscheduler";
     let in_place = SharedWords::new(1)?;
@@ -74,7 +75,7 @@ fn spinning(cpus: &[usize]) -> Result<Vec<Child>, CallError> {
     };
     let mut spinners = cpus.iter().map(spin).collect::<Result<Vec<_>, _>>()?;
     // One that is not yet where it belongs would be a neighbour on our own CPU.
-    let until = time::now_ns() + PATIENCE_NS;
+    let until = time::now_ns() + patience_ns;
     while in_place.word(0).load(Ordering::Acquire) < spinners.len() as u64 {
         if let Some(ended) = spinners.iter().position(Child::has_ended) {
             let errno = spinners.swap_remove(ended).wait()?.code;
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn a_spinner_is_in_its_place_and_yields_to_whoever_comes() {
         let cpu = affinity::allowed().expect("CPUs")[0];
-        let spinners = match spinning(&[cpu, cpu]) {
+        let spinners = match spinning(&[cpu, cpu], 600 * PATIENCE_NS) {
             Ok(spinners) => spinners,
             Err(refused) => return println!("SKIP a_spinner_is_in_its_place: {refused}"),
         };

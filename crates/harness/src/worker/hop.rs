@@ -119,7 +119,11 @@ mod tests {
             timed(&ball, look, || now_ns.get())
         };
         assert_eq!(play(0), None);
-        assert!((PATIENCE_NS..PATIENCE_NS + 2 * 1000 * u64::from(LOOKS)).contains(&now_ns.get()));
+        assert_eq!(
+            now_ns.get(),
+            PATIENCE_NS.next_multiple_of(1000 * u64::from(LOOKS)),
+            "at a look at the clock"
+        );
         assert_eq!(play(ROUND_TRIPS), None, "the first batch lacks one");
         assert_eq!(play(ROUND_TRIPS + 1), Some(500.0));
     }

@@ -151,11 +151,12 @@ mod tests {
     fn a_participant_whose_cpu_nobody_looked_at_leaves_the_migrations_open() {
         let mut sink = Collected::default();
         let used = Usage { voluntary_switches: 30, ..Usage::default() };
-        sink.used(&used, Some(0));
-        assert_eq!(sink.migrations, Some(0));
+        sink.used(&used, Some(2));
+        sink.used(&used, Some(3));
+        assert_eq!(sink.migrations, Some(5));
         sink.used(&used, None);
         sink.used(&used, Some(3));
-        assert_eq!((sink.migrations, sink.used.voluntary_switches), (None, 90));
+        assert_eq!((sink.migrations, sink.used.voluntary_switches), (None, 120));
     }
 
     /// A series that yields these quantities, one observation and two tracks.

@@ -111,18 +111,17 @@ mod tests {
 
     #[test]
     fn where_sleeps_tell_nothing_all_batches_are_one_price() {
-        let fast = [true; 20];
-        let all = |told: &[(f64, u64)]| {
-            let batches = batches(told);
+        let all = |slept: usize, never: usize| {
+            let batches = batches(&[vec![(3.3, 8); slept], vec![(0.9, 0); never]].concat());
             let waits = Waits::of(&batches, 8);
-            (waits.judged(&batches, &fast).0.samples.len(), waits.unslept(&batches))
+            (waits.judged(&batches, &vec![true; slept + never]).0.samples.len(), waits.unslept(&batches))
         };
-        assert_eq!(all(&[vec![(3.3, 8); 3], vec![(0.9, 0); 17]].concat()), (20, None), "hardly any slept");
-        assert_eq!(all(&[vec![(3.3, 8); 16], vec![(0.9, 0); 4]].concat()), (16, None), "four say nothing");
+        assert_eq!((all(4, 6), all(5, 21)), ((10, None), (26, None)), "hardly any slept");
+        assert_eq!((all(5, 20), all(16, 4)), ((5, Some(0.9)), (16, None)), "four say nothing");
         let unread = Batches {
             used: Err(oscost_sys::CallError::new("getrusage", 38)),
             ..batches(&[vec![(3.3, 8); 10], vec![(0.9, 0); 10]].concat())
         };
-        assert_eq!(Waits::of(&unread, 8).judged(&unread, &fast).0.samples.len(), 20);
+        assert_eq!(Waits::of(&unread, 8).judged(&unread, &[true; 20]).0.samples.len(), 20);
     }
 }

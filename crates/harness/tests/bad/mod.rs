@@ -1,8 +1,10 @@
 //! Benchmarks of known cost, and benchmarks that misbehave in every way that a worker must survive.
 
+use std::collections::BTreeMap;
+
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, OverLaunches, QuantityCard, Series,
-    SeriesPlan, SetUp, Sink, Subject, Tier, Unable,
+    Batched, Benchmark, Bound, CallError, Card, Claim, Contained, Foreign, Outcome, OverLaunches, Placement,
+    QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject, Tier, Unable,
 };
 use oscost_sys::system_call;
 
@@ -17,6 +19,7 @@ enum Does {
     ExitsInSetUp,
     Rubbish,
     Hangs,
+    Sleeps,
     Ticks { middle: f64, counts: u64 },
     StartsAThread { ends: bool },
 }
@@ -68,6 +71,7 @@ bad! {
     SLOWER: "series/slower", "series", Does::Ticks { middle: 15.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES,
         baseline: Some("series/ticks"), subtract: Some("series/ticks");
     AWAKE: "awake/ticks", "awake", Does::Ticks { middle: 5.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES, keeps_awake: true;
+    SLEEPS: "sleeps/briefly", "sleeps", Does::Sleeps, &[], placement: Placement::CrossCpu, blocks: true;
     THREAD: "poisons/thread", "poisons", Does::StartsAThread { ends: false }, &exactly(1.0);
     BRIEF: "poisons/briefly", "poisons", Does::StartsAThread { ends: true }, &[];
     POISONED: "poisons/not", "poisons", Does::Calls(1), &exactly(1.0);
@@ -95,6 +99,7 @@ impl Benchmark for Bad {
             }
             Does::FailsInSetUp => return Err(CallError::new("semget", 28).into()),
             Does::Aborts => Box::new(Aborts),
+            Does::Sleeps => Box::new(Sleeps),
             Does::ExitsInSetUp => std::process::exit(42),
             Does::Rubbish => {
                 use std::io::Write;
@@ -137,7 +142,7 @@ fn static_card(id: &str) -> &'static Card {
     macro_rules! of {
         ($($name:ident)*) => { [$(&$name.card),*] };
     }
-    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER AWAKE THREAD BRIEF POISONED UNNAMED MISCOUNTS)
+    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER AWAKE SLEEPS THREAD BRIEF POISONED UNNAMED MISCOUNTS)
         .into_iter()
         .find(|card| card.id == id)
         .unwrap_or(&TEN.card)
@@ -189,6 +194,14 @@ impl Batched for Aborts {
     }
 }
 
+struct Sleeps;
+impl Batched for Sleeps {
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        (0..iterations).for_each(|_| std::thread::sleep(std::time::Duration::from_micros(1)));
+        Ok(())
+    }
+}
+
 struct Hangs(#[expect(dead_code, reason = "lives as long as the subject")] oscost_sys::process::Child);
 impl Batched for Hangs {
     fn batch(&mut self, _: u64) -> Outcome {
@@ -216,5 +229,28 @@ impl Series for Ticks {
         sink.quantity("largest", 9.0);
         sink.quantity("lost", 1.0);
         Ok(())
+    }
+}
+
+/// A program that is not ours, whose figure is the number that it prints.
+pub fn foreign(name: &str, command: &[&str]) -> Foreign {
+    Foreign {
+        id: format!("foreign/{name}"),
+        title: name.to_owned(),
+        operation: "what it prints".to_owned(),
+        headline: ("printed".to_owned(), "ns".to_owned()),
+        command: command.iter().map(|&word| word.to_owned()).collect(),
+        environment: BTreeMap::new(),
+        cpus: Vec::new(),
+        deadline_ns: 300_000_000,
+        contained: if name == "writes" { Contained::Always } else { Contained::No },
+        reader: |output| {
+            if output.code != Some(0) {
+                return Err(format!("ended with {:?}: {}", output.code, output.stderr.trim()));
+            }
+            let number =
+                output.stdout.trim().parse().map_err(|_| format!("printed '{}'", output.stdout.trim()))?;
+            Ok(BTreeMap::from([("printed".to_owned(), number)]))
+        },
     }
 }

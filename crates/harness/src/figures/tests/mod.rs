@@ -78,6 +78,7 @@ fn a_share_ends_at_nothing_and_at_everything() {
         let launches = shares.iter().map(|&share| launched(&[("same_cpu_share", share)])).collect();
         value(&figure(batched("x"), launches), "same_cpu_share")
     };
+    assert_eq!(shares(&[1.2; 6]), (1.2, 1.2, 1.2), "what is no share stays what it is");
     let (most, low, high) = shares(&[0.5, 1.0, 1.0, 1.0, 1.0, 1.0]);
     assert!(most == 1.0 && low < 1.0 && high == 1.0, "{low} {high}");
     let (least, low, high) = shares(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.5]);

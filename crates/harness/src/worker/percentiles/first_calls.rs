@@ -118,7 +118,55 @@ fn bytes(size: &str) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::benchmark::Outcome;
-    use crate::worker::clock::Monotonic;
+    use crate::worker::clock::{Monotonic, scripted::Shared};
+
+    /// An operation of a known cost, and what was done with it.
+    struct Noted(Shared, f64, String);
+
+    impl Batched for Noted {
+        fn batch(&mut self, passes: u64) -> Outcome {
+            self.0.pass(self.1);
+            self.2 += &passes.to_string();
+            Ok(())
+        }
+        fn arm(&mut self) -> Outcome {
+            self.2 += "arm ";
+            Ok(())
+        }
+        fn park(&mut self) -> Outcome {
+            self.2 += " park";
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn as_many_passes_are_made_as_there_is_time_for() {
+        // Four of a quarter of a second, with nine readings of 20 ns each.
+        for (ns, evicted) in [(50, 40), (249_999_815, 4)] {
+            let clock = Shared::new(1.0, 20.0);
+            let (mut noted, mut idle) = (Noted(clock.clone(), ns as f64, String::new()), Vec::new());
+            let found = make(&mut clock.clone(), &mut |ns| idle.push(ns), &mut noted, Some(64));
+            let found = found.expect("nothing fails");
+            assert_eq!((found.evicted_ns, found.idle_ns), (vec![ns + 20; evicted], vec![ns + 20; 40]));
+            assert_eq!(noted.2, format!("arm {} park", "1".repeat(evicted + 40)));
+            assert_eq!(idle, [5_000_000; 40]);
+            assert_eq!([found.line_hot_ns, found.line_evicted_ns], [20.0 / 64.0; 2]);
+            let readings = 1 + 9 * evicted as u64 + u64::from(evicted < 40) + 2 * 40;
+            assert_eq!(clock.0.borrow().reading, readings, "a line is hot when it was just read");
+        }
+    }
+
+    #[test]
+    fn the_probe_reads_a_line_of_each_page_and_the_sweep_twice_the_largest_cache() {
+        let caches = Caches::new(Some(1 << 10));
+        let mut visited: Vec<_> =
+            (0..64).scan(0, |at, _| Some(std::mem::replace(at, caches.lines[*at]))).collect();
+        visited.sort_unstable();
+        assert_eq!(visited, (0..64).map(|page| 512 * page).collect::<Vec<_>>());
+        assert_eq!(caches.swept, (1..=256).collect::<Vec<_>>());
+        let swept = |largest| Caches::new(largest).swept.len() >> 17;
+        assert_eq!([swept(None), swept(Some(usize::MAX))], [64, 128], "MiB");
+    }
 
     #[test]
     fn sizes_are_as_the_kernel_writes_them() {

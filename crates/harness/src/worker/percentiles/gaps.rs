@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn each_counter_tells_its_cause() {
         assert_eq!(told(50_000, |_| ()), (GapCause::Unknown, None));
-        assert_eq!(told(50_000, |look| look.waited_ns = Some(40_000)).0, GapCause::Preemption);
+        assert_eq!(told(50_000, |look| look.waited_ns = Some(25_000)).0, GapCause::Preemption);
         assert_eq!(
             told(50_000, |look| look.waited_ns = Some(20_000)).0,
             GapCause::Unknown,
@@ -177,7 +177,8 @@ mod tests {
         assert_eq!(told(50_000, |look| look.faults = Some(8)).0, GapCause::PageFault);
         assert_eq!(told(50_000, |look| look.interrupts = Some(vec![5, 101])), (GapCause::Interrupt, Some(1)));
         assert_eq!(told(50_000, |look| look.interrupts = Some(vec![9, 101])), (GapCause::Interrupt, Some(0)));
-        assert_eq!(told(50_000, |look| look.ran_ns = Some(950_000)).0, GapCause::Steal);
+        assert_eq!(told(50_000, |look| look.ran_ns = Some(975_000)).0, GapCause::Steal);
+        assert_eq!(told(50_000, |look| look.ran_ns = Some(975_001)).0, GapCause::Unknown, "less than half");
         assert_eq!(told(9_000_000, |look| look.stolen_ns = Some(10_000_000)).0, GapCause::Steal);
         let waited = |look: &mut Look| (look.ran_ns, look.waited_ns) = (Some(980_000), Some(20_000));
         assert_eq!(told(50_000, waited).0, GapCause::Unknown, "what waited was not away");
@@ -189,8 +190,8 @@ mod tests {
             look.interrupts = Some(vec![5, 101]);
             look.ran_ns = Some(500_000);
         };
-        assert_eq!(told(500_000, both).0, GapCause::Steal);
-        assert_eq!(told(20_000, both).0, GapCause::Interrupt, "short enough for an interrupt alone");
+        assert_eq!(told(100_000, both).0, GapCause::Steal);
+        assert_eq!(told(99_999, both).0, GapCause::Interrupt, "short enough for an interrupt alone");
         assert_eq!(told(500_000, |look| look.interrupts = Some(vec![5, 101])).0, GapCause::Interrupt);
     }
 

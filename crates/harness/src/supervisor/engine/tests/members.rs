@@ -34,6 +34,8 @@ fn a_worker_that_dies_in_a_launch_costs_the_member_that_was_running() {
     let ran = two().run(|_, number, report| if number == 3 { lost("it fell", Some(0)) } else { Ok(report) });
     assert_eq!((ran.figure("a").status, ran.figure("b").status), (Status::Failed, Status::Measured));
     assert_eq!((ran.launches_of("a"), ran.launches_of("b")), (3, 7), "the third one is made up for");
+    let passes: Vec<u32> = ran.told.iter().map(|told| told.0).collect();
+    assert_eq!(passes, [1, 2, 3, 4, 5, 6, 7], "when its turn comes");
     let ran = two().run(|_, number, report| if number == 3 { lost("it fell", None) } else { Ok(report) });
     assert_eq!(["a", "b"].map(|id| ran.figure(id).status), [Status::Failed; 2]);
     let ran = two().run(|job, number, report| {

@@ -18,7 +18,7 @@ use crate::figures::synthetic::{choice, launched, series};
 use crate::protocol::message::IdleCpu;
 use crate::protocol::message::{Launched, Task};
 use crate::supervisor::plan::{Effort, Level};
-use crate::supervisor::rehearsal::{Launch, Script, all_well};
+use crate::supervisor::rehearsal::{Launch, Script, all_well, rehearse};
 
 const EFFORT: Effort = Effort {
     level: Level::Default,

@@ -23,7 +23,7 @@ fn scene(figures: Vec<Card>) -> Scene {
     scene.options.cpus = vec![1, 0];
     scene.options.idle_cpu = IdleCpu::Both;
     let outside =
-        named("outside", 5, |id| card(id, Placement::OneCpu, &[Claim::SystemCalls(Bound::Exactly(0.0))]));
+        named("outside", 5, |id| card(id, Placement::OneCpu, &[Claim::Switches(Bound::Exactly(0.0))]));
     let across = named("across", 9, |id| card(id, Placement::CrossCpu, &[]));
     scene.options.references =
         [named("call", 12, call), outside, across].concat().into_iter().map(choice).collect();
@@ -61,6 +61,7 @@ fn few_figures_have_references_that_are_no_figures() {
     for plan in ran.jobs.iter().filter_map(plan) {
         assert!(plan.launch.member_ns > 0 && plan.launch.member_ns * 11 < 7 * MILLISECOND, "{plan:?}");
         assert_eq!((plan.launch.warm_up_ns, plan.launch.idle_cpu), (0, IdleCpu::Both));
+        assert_eq!(plan.launch.iterations, vec![200; plan.ids.len()], "they are calibrated, too");
     }
 }
 
@@ -126,6 +127,9 @@ fn beside(figure: Card) -> usize {
 fn launches_that_differ_from_others_have_no_references() {
     assert_eq!(beside(call("figure")), 11);
     assert_eq!(beside(Card { cpus: &[1], ..call("figure") }), 0, "on a CPU of their own");
+    let ran = Scene::new(vec![Card { cpus: &[1], ..call("figure") }]).well();
+    let on_cpu = |job: &Job| !matches!(job.task, Task::Launch(_)) || job.cpus == [1];
+    assert!(ran.jobs.iter().all(on_cpu));
     assert_eq!(beside(Card { changes_process: Some("it forks"), ..call("figure") }), 0);
     // One such member is enough.
     let other = Card { cpus: &[1], ..call("other") };

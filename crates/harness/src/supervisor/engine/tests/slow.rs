@@ -76,3 +76,11 @@ fn a_quota_is_not_named_for_a_worker_that_crashed() {
     let late = ran.figure("hangs").why.clone().unwrap_or_default();
     assert!(late.starts_with("worker: a CPU quota") && late.ends_with("did not end"), "{late}");
 }
+
+#[test]
+fn a_rehearsal_takes_as_many_times_its_plan_as_is_said() {
+    let choices = [choice(series("a")), choice(Card { launch_ms: 50, ..series("b") })];
+    let longest = |stretch| rehearse(&choices, &options(EFFORT), stretch).longest_ns;
+    let planned = plan::launch_ns(&[choices[1].card()], &EFFORT);
+    assert_eq!((longest(1.0), longest(2.0)), (planned, 2 * planned));
+}
