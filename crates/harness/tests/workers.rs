@@ -265,7 +265,7 @@ fn records_make_the_figures_again() {
         assert_eq!(again.quantities, figure.quantities);
         assert_eq!(again.evidence.verdict, figure.evidence.verdict);
     }
-    assert_eq!((ratios.len(), differences.len()), (measured.ratios.len(), measured.differences.len()));
+    assert_eq!((&ratios, &differences), (&measured.ratios, &measured.differences));
     let fewer: Vec<Record> = records.into_iter().take(5).collect();
     let (figures, ..) = rebuild(&catalogue(), &fewer, step, None);
     assert!(figures.iter().all(|figure| figure.launches.len() < 6));

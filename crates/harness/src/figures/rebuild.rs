@@ -91,15 +91,18 @@ mod tests {
         let benchmarks = ids.map(|id| choice(Card { id, ..Card::BATCHED }).benchmark);
         let mut one = launched(&[("floor", 100.0)]);
         one.record.chain_ns = Some(0.25);
-        one.windows.throughput = (0..60).map(|window| if window < 20 { 0.153 } else { 0.156 }).collect();
         (one.windows.ns, one.windows.steps) = (vec![100.0; 60], vec![400.0; 60]);
         one.windows.entry = vec![270.0; 60];
-        let members = ids.map(|id| (id.to_owned(), one.clone())).to_vec();
-        let record = Record::Launched { sequence: 1, members, pairs: Vec::new(), awake: None };
         // Near what is known of processors, so that it decides on each of them.
         let core = CoreConstants { chain_ns: 0.25, throughput_ns: 0.156 * 0.25, entry_ns: None };
-        let (figures, ..) = rebuild(&Catalogue::new(benchmarks.to_vec()), &[record], 1.0, Some(&core));
-        assert_eq!(figures[0].launches[0].quiet_windows, Some(60));
+        let mut quiet = |better: usize| {
+            one.windows.throughput = [vec![0.153; better], vec![0.156; 60 - better]].concat();
+            let members = ids.map(|id| (id.to_owned(), one.clone())).to_vec();
+            let record = Record::Launched { sequence: 1, members, pairs: Vec::new(), awake: None };
+            let catalogue = Catalogue::new(benchmarks.to_vec());
+            rebuild(&catalogue, &[record], 1.0, Some(&core)).0[0].launches[0].quiet_windows
+        };
+        assert_eq!((quiet(20), quiet(30)), (Some(60), Some(30)));
     }
 
     #[test]

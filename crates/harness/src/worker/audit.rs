@@ -290,8 +290,8 @@ fn told(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::Participant;
     use crate::benchmark::card::{Bound, Claim};
+    use crate::benchmark::{Participant, PostCondition};
 
     /// Iterations of 10 ms until the slow ones are used up, perhaps with a partner.
     struct Slow {
@@ -358,10 +358,12 @@ mod tests {
     #[test]
     fn of_what_says_that_it_cannot_be_counted_nothing_is_held_against_a_claim() {
         let stated = || vec![claims::stated(&Claim::SystemCalls(Bound::Exactly(1.0)))];
-        let made = |operations| Made { operations, ..Made::default() };
+        let even = |name| vec![claims::after_operations(&PostCondition::exactly(name, 2.0, 2.0))];
+        let made = |operations| Made { operations, found: even("early"), ..Made::default() };
+        let longer = || Made { found: even("late"), ..made(200) };
         let counts = counting::CallCounts::default();
         let audited = |shorter| {
-            told("a method", Phases::Series([shorter, made(200)]), &counts, stated(), Placement::OneCpu)
+            told("a method", Phases::Series([shorter, longer()]), &counts, stated(), Placement::OneCpu)
         };
         let counted = audited(made(100));
         assert_eq!(
@@ -369,6 +371,8 @@ mod tests {
             (None, Some(false)),
             "no call in 100 operations"
         );
+        assert_eq!(counted.claims.len(), 3, "with what was found after both");
+        assert!(audited(made(200)).missing.is_some_and(|why| why.contains("as many operations for 2N")));
         let lagged = audited(Made { uncountable: Some("they lagged".to_owned()), ..made(100) });
         assert_eq!((lagged.missing.as_deref(), lagged.claims[0].holds), (Some("they lagged"), None));
     }

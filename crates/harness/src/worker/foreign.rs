@@ -252,6 +252,8 @@ mod tests {
     fn output_is_cut_where_it_is_too_long() {
         let cut = ForeignPlan { most_output: 4, ..shell("printf 1234567890; printf abc >&2") };
         assert_eq!(ran(&cut), ("1234".to_owned(), "abc".to_owned(), Some(0)));
+        let half = shell("exec >&-; sleep 0.05; echo late >&2");
+        assert_eq!(ran(&half).1, "late\n", "who has closed one stream is heard on the other");
         let long = ForeignPlan { most_output: 9000, ..shell("yes | head -c 20000") };
         assert_eq!(ran(&long).0.len(), 9000);
     }

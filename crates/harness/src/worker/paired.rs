@@ -100,6 +100,7 @@ mod tests {
         let [a, b] = found.map(launch);
         of_series(&members, &[Some(a), None, Some(b)])
             .into_iter()
+            .inspect(|pair| assert_eq!(pair.fast_share, 1.0, "it has no rounds"))
             .map(|pair| (pair.of, pair.to, pair.quantity, pair.ratio, pair.difference))
             .collect()
     }

@@ -167,6 +167,7 @@ mod tests {
             assert_eq!((plan.observations, plan.duration_ns, plan.seed), (None, 40, 7));
             self.0.iter().for_each(|(name, value)| sink.quantity(name, *value));
             sink.operations(10);
+            sink.used(&Usage { voluntary_switches: 100, ..Usage::default() }, Some(3));
             sink.observation(5.0);
             sink.say("a word".to_owned());
             sink.track("long".to_owned(), vec![1.0; 3001], true);
@@ -208,6 +209,8 @@ mod tests {
         assert_eq!((kept.post_conditions.len(), kept.post_conditions[0].holds), (1, Some(true)));
         assert_eq!(kept.record.histogram.map(|it| it.counts.iter().sum::<u64>()), Some(1));
         assert!(kept.record.switches.is_some() && kept.record.faults.is_some(), "counted an operation");
+        assert!(kept.record.voluntary_switches.is_some_and(|of_one| (10.0..90.0).contains(&of_one)));
+        assert!(kept.record.migrations.is_some_and(|moved| moved >= 3));
         let bare = one(&[("cost", 3.0)], false).expect("a launch");
         assert!(bare.samples.is_empty() && bare.tracks.is_empty());
     }

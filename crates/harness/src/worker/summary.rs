@@ -142,9 +142,6 @@ pub fn summarise(batches: &Batches, fast: &[bool], blocks: bool) -> Option<Summa
 /// (a whole launch in a slow phase slows both sides alike).
 #[must_use]
 pub fn compare(of: &Batches, to: &Batches, fast: &[bool]) -> (Option<f64>, Option<f64>) {
-    if of.samples.len() != to.samples.len() || of.samples.is_empty() {
-        return (None, None);
-    }
     let all = vec![true; of.samples.len()];
     let keep = if fast.contains(&true) { fast } else { &all };
     (paired_ratio(&of.samples, &to.samples, keep), paired_difference(&of.samples, &to.samples, keep))

@@ -20,7 +20,9 @@ fn of_pairs(
 ) -> (Vec<PairedValue>, Vec<PairedValue>) {
     let members = [member(of, floors(&[floor_of; 6])), member(batched("to"), floors(&[floor_to; 6]))];
     let figures = members.each_ref().map(|member| of_member(member, &CONTEXT));
-    paired(&figures, &members, pairs)
+    let mut others = [pair(99.0, 99.0, 1.0), pair(99.0, 99.0, 1.0), pair(99.0, 99.0, 1.0)].concat();
+    (others[0].of, others[1].to, others[2].quantity) = ("x".to_owned(), "x".to_owned(), "x".to_owned());
+    paired(&figures, &members, &[pairs, &[others]].concat())
 }
 
 fn divided() -> Card {

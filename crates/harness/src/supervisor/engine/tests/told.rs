@@ -69,6 +69,7 @@ fn programs_that_are_not_ours_are_planned_and_have_their_figures_after_the_other
     scene.contestants = vec![foreign()];
     let ran = scene.well();
     assert_eq!(ran.planned, (4, 3, 6));
+    assert_eq!(ran.measured.launches, 15, "two groups six times, and thrice what never works");
     let ids: Vec<&str> = ran.measured.figures.iter().map(|figure| figure.id.as_str()).collect();
     assert_eq!(ids, ["a", "b", "c", "peer/tool"]);
     let figure = ran.figure("peer/tool");

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::*;
-use crate::worker::clock::scripted::Shared;
+use crate::worker::clock::scripted::{Scripted, Shared};
 
 /// What happens in some passes: the number of the pass, how long, and what of.
 type Script = Vec<(u64, u64, GapCause)>;
@@ -21,7 +21,7 @@ impl Machine {
         let look = Look {
             cpu: Some(0),
             ran_ns: Some(0),
-            waited_ns: Some(0),
+            waited_ns: Some(7_000_000),
             partners_waited_ns: Some(0),
             faults: Some(1_000),
             stolen_ns: Some(0),
@@ -131,6 +131,16 @@ fn a_known_cost_is_found_without_the_clock_and_every_moment_is_accounted_for() {
         let batch = median(&sorted(found.batch_ns)).expect("batches");
         assert!((alone - ns as f64).abs() < 1e-6 && (batch - ns as f64).abs() < 1e-3, "{alone} {batch}");
     }
+}
+
+#[test]
+fn readings_that_take_twice_as_long_and_more_are_no_pair() {
+    let cost = |more: f64| {
+        let mut clock = Scripted::new(1.0, 20.0);
+        clock.spikes = vec![(2, more)];
+        pair(&mut clock).expect("nothing fails")
+    };
+    assert_eq!((cost(30.0), cost(31.0)), (400_030.0 / 20_000.0, 20.0));
 }
 
 #[test]
@@ -266,6 +276,28 @@ fn gaps_of_an_operation_that_faults_have_their_own_causes() {
     assert_eq!(told, [(Preemption, 1), (Interrupt, 2), (PageFault, 1)]);
 }
 
+/// Each pass waits, and so does its partner: a gap is somebody else's where they waited longer.
+#[test]
+fn gaps_of_an_operation_that_waits_have_their_own_causes() {
+    struct Waits(Op);
+    impl Batched for Waits {
+        fn batch(&mut self, iterations: u64) -> Outcome {
+            let mut look = self.0.machine.look.borrow_mut();
+            look.waited_ns = look.waited_ns.map(|ns| ns + 400 * iterations);
+            look.partners_waited_ns = look.partners_waited_ns.map(|ns| ns + 600 * iterations);
+            drop(look);
+            self.0.batch(iterations)
+        }
+    }
+    let mut machine = Machine::new();
+    let script = vec![(3_010, 4_000_000, GapCause::Unknown), (4_020, 3_000_000, GapCause::Preemption)];
+    let op = Op { machine: machine.clone(), ns: 1_000, faults: 0, script, passes: 0 };
+    let (plan, mut clock) = (SinglesPlan { blocks: true, ..plan(20_000) }, machine.clock.clone());
+    let found = run(&mut clock, &mut machine, &mut Waits(op), &plan).expect("nothing fails");
+    let told: Vec<_> = found.account.gaps.iter().map(|gaps| (gaps.cause, gaps.count)).collect();
+    assert_eq!(told, [(GapCause::Unknown, 1), (GapCause::Preemption, 1)]);
+}
+
 /// A machine that is busy from the start: every twentieth pass, of the warm-up, too, loses 4 ms.
 #[test]
 fn a_busy_machine_does_not_raise_the_limit_until_gaps_are_none() {
@@ -307,7 +339,9 @@ fn passes_after_a_look_are_not_counted_and_their_time_is() {
     let mut clock = machine.clock.clone();
     let found = run(&mut clock, &mut machine, &mut Cold(op, 0), &plan(100_000)).expect("nothing fails");
     assert_eq!(found.histogram.extremes(), Some((1_020, 1_020)));
-    assert!(off(&found.account) < 1e-9 && found.account.looking_ns > 1_500);
+    assert!(off(&found.account) < 1e-9);
+    // In each stretch a cold one and, with it, as many as 20 us hold.
+    assert_eq!(found.account.looking_ns % (19 * 1_020 + 1_500), 0, "{:?}", found.account);
 }
 
 #[test]
