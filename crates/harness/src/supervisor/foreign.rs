@@ -109,6 +109,7 @@ mod tests {
     /// What a worker reports of a program that printed this.
     fn printed(stdout: &str, timed_out: bool) -> Result<Report, Lost> {
         let plan = foreign().plan();
+        assert!(!plan.inherits, "its environment is its own");
         let job = Job {
             ids: Vec::new(),
             task: Task::Foreign(plan),

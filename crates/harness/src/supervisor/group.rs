@@ -311,6 +311,9 @@ mod tests {
         let wide = [100.0, 200.0, 100.0, 200.0, 100.0, 200.0];
         let alike = [100.0; 6];
         assert!(wants(&group(6, 0, &wide)) && !wants(&group(6, 0, &alike)));
+        let mut both = group(6, 0, &alike);
+        both.members.extend(group(6, 0, &wide).members);
+        assert!(wants(&both), "one of them is enough");
         assert!(wants(&group(11, 0, &wide)) && !wants(&group(12, 0, &wide)), "not for ever");
         assert!(wants(&group(12, 1, &wide)) && !wants(&group(13, 1, &wide)), "void ones come on top");
         assert!(wants(&group(5, 0, &alike)) && wants(&group(6, 1, &alike)) && !wants(&group(7, 1, &alike)));

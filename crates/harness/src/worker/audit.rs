@@ -372,6 +372,8 @@ mod tests {
             "no call in 100 operations"
         );
         assert_eq!(counted.claims.len(), 3, "with what was found after both");
+        let batched = Phases::Batched([made(1), made(1)], even("after"));
+        assert_eq!(told("a method", batched, &counts, stated(), Placement::OneCpu).claims.len(), 2);
         assert!(audited(made(200)).missing.is_some_and(|why| why.contains("as many operations for 2N")));
         let lagged = audited(Made { uncountable: Some("they lagged".to_owned()), ..made(100) });
         assert_eq!((lagged.missing.as_deref(), lagged.claims[0].holds), (Some("they lagged"), None));
