@@ -292,7 +292,7 @@ fn an_interrupted_run_is_partial() {
 
 /// What wakes another CPU is timed while idle CPUs sleep, and once more while they are kept awake.
 fn idle_cpus_sleep_at_first_and_are_awake_then() {
-    let effort = Effort { launches: 2, most_launches: 2, member_ns: 100_000_000, ..EFFORT };
+    let effort = Effort { launches: 2, most_launches: 2, member_ns: 300_000_000, ..EFFORT };
     let options = Options { effort, idle_cpu: IdleCpu::Both, ..options() };
     if options.cpus.len() < 2 {
         println!("SKIP idle_cpus_sleep_at_first_and_are_awake_then: one CPU");
@@ -302,7 +302,7 @@ fn idle_cpus_sleep_at_first_and_are_awake_then() {
     let measured = measure(&supervisor, &choices(&["sleeps"]), &[], &options, &mut |_| {});
     let launches = &figure(&measured, "sleeps/briefly").launches;
     let told = |name: &str| launches.iter().filter_map(|it| it.quantities.get(name)).sum::<f64>();
-    assert_eq!(told(quantity::ASLEEP) > 0.0, measured.kept_awake.is_some(), "{launches:?}");
+    assert!(told(quantity::ASLEEP) > 0.0 || measured.kept_awake.is_none(), "{launches:?}");
     let of_these = launches.iter().filter(|it| it.quantities.contains_key(quantity::ASLEEP));
     let adds: f64 = of_these.map(|it| it.quantities[quantity::ASLEEP] - it.quantities["typical"]).sum();
     assert_eq!(told(quantity::ASLEEP_ADDS), adds);
@@ -318,10 +318,10 @@ fn a_command_is_run_as_its_caller_would() {
         let more = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
         run_command(&supervisor, command, more, 1000, deadline_ns).expect("it is run")
     };
-    let said = run("echo $GREETING $HOME; pwd; exit 3", 60_000_000_000);
+    let said = run("echo $GREETING $HOME; pwd -P; exit 3", 60_000_000_000);
     let here = std::env::current_dir().expect("a folder");
     let home = std::env::var("HOME").unwrap_or_default();
-    assert_eq!(said.stdout.split_whitespace().collect::<Vec<_>>(), ["hello", &home, &here.to_string_lossy()]);
+    assert_eq!(said.stdout, format!("hello {home}\n{}\n", here.display()));
     assert_eq!((said.code, run("sleep 60", 100_000_000).timed_out), (Some(3), true));
 }
 
