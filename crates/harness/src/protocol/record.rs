@@ -64,7 +64,7 @@ mod tests {
             kept_awake(&serde_json::from_str::<Vec<Record>>(&text.expect("data")).expect("the same"))
         };
         let (how, why) = (Some(Ok("by a device")), Some(Err("refused")));
-        assert_eq!(of(&[None, how, None, how]).as_deref(), Some("by a device"));
+        assert_eq!(of(&[None, how, None]).as_deref(), Some("by a device"));
         assert_eq!((of(&[how, why, how]), of(&[why, how]), of(&[None])), (None, None, None));
         let old = r#"{"Launched":{"sequence":1,"members":[],"pairs":[]}}"#;
         assert_eq!(kept_awake(&[serde_json::from_str(old).expect("an older journal")]), None);
