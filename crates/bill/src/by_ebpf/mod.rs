@@ -1,6 +1,7 @@
 //! Counts by programs in the kernel, on its tracepoints: nobody is stopped for it. bpf(2).
 
 use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuArray, PerCpuHashMap};
+use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::programs::{BtfTracePoint, ProgramError};
 use aya::{Btf, Ebpf, EbpfLoader, VerifierLogLevel};
 use oscost_results::bill::{EndCount, FaultKinds, ForkCount};
@@ -53,6 +54,8 @@ pub struct InKernel {
     loaded: Ebpf,
     btf: Btf,
     token: u64,
+    /// Of the program that sees entries: a call whose entry nobody saw is not counted.
+    entries: Option<BtfTracePointLinkId>,
 }
 
 fn lack(error: &(dyn std::error::Error + 'static)) -> BillError {
@@ -126,7 +129,7 @@ impl InKernel {
         // The loader's tables draw random keys, and would end the program where there are none.
         let token = (oscost_sys::random::bits()? as u64 & 0x7fff_ffff_ffff_ffff) | 1;
         let btf = types_of_the_kernel()?;
-        let mut this = Self { loaded: opened(Some(&btf))?, btf, token };
+        let mut this = Self { loaded: opened(Some(&btf))?, btf, token, entries: None };
         let mut totals: Totals = [0; 19];
         totals[0] = token;
         this.totals()?.set(0, totals, 0).map_err(|error| lack(&error))?;
@@ -148,7 +151,10 @@ impl InKernel {
     /// Why this machine or user may not.
     pub fn attach(&mut self) -> Result<(), BillError> {
         for (name, _) in PROGRAMS {
-            traced(&mut self.loaded, name)?.attach().map_err(|error| lack(&error))?;
+            let link = traced(&mut self.loaded, name)?.attach().map_err(|error| lack(&error))?;
+            if name == PROGRAMS[0].0 {
+                self.entries = Some(link);
+            }
         }
         Ok(())
     }
@@ -183,11 +189,18 @@ impl InKernel {
         Array::try_from(map).map_err(|error| lack(&error))
     }
 
-    /// What was seen, and the status of the watched process, as wait(2) has it, if it has ended.
+    /// Counts no call from now on: who reads the tables of a program that runs on would find one call up to a later time than another.
+    fn stop(&mut self) -> Result<(), BillError> {
+        let Some(link) = self.entries.take() else { return Ok(()) };
+        traced(&mut self.loaded, PROGRAMS[0].0)?.detach(link).map_err(|error| lack(&error))
+    }
+
+    /// Stops counting: what was seen, and the status of the watched process, as wait(2) has it, if it has ended.
     ///
     /// # Errors
     /// The error of bpf; that something found no place.
     pub fn seen(&mut self) -> Result<(SeenCalls, Option<u32>), BillError> {
+        self.stop()?;
         let [
             _,
             signals,
