@@ -140,7 +140,7 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
             times: count,
             price: price.map(|ns| Price {
                 ns,
-                ids: ids(&[terms]),
+                ids: ids(terms),
                 least: key == "fault: major",
                 circumstance: circumstance.to_owned(),
             }),
@@ -193,7 +193,7 @@ fn of_call(call: &Call, prices: &Prices) -> Item {
             item.together = together;
             item.price = Some(Price {
                 ns: times(together, 1.0 / count),
-                ids: ids(&[rate.each]),
+                ids: ids(rate.each),
                 least: false,
                 circumstance: circumstance(call, rate.circumstance),
             });
@@ -204,7 +204,7 @@ fn of_call(call: &Call, prices: &Prices) -> Item {
                 let one = plus(one, sleep.unwrap_or_default());
                 item.together = times(one, count);
                 item.price =
-                    Some(Price { ns: one, ids: ids(&[ENTRY]), least: true, circumstance: String::new() });
+                    Some(Price { ns: one, ids: ids(ENTRY), least: true, circumstance: String::new() });
             }
         }
     }
@@ -221,9 +221,8 @@ fn circumstance(call: &Call, of_rate: &str) -> String {
     [of_rate, &failed].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-fn ids(terms: &[&[Term]]) -> Vec<String> {
-    let name = |id: &'static str| id.strip_suffix(tariff::BARE).unwrap_or(id).to_owned();
-    terms.iter().flat_map(|terms| terms.iter()).map(|(id, _)| name(id)).collect()
+fn ids(terms: &[Term]) -> Vec<String> {
+    terms.iter().map(|(id, _)| tariff::figure(id).to_owned()).collect()
 }
 
 /// What all items cost together.
@@ -281,6 +280,17 @@ mod tests {
         assert!((value(&mixed) - (4.0 * 300.0 + 4.0 + 6.0 * (110.0 + 10.0))).abs() < 1e-6);
         let failed = Call { failed: 10, ..call("semop", "", 10) };
         assert!((value(&failed) - 1000.0).abs() < 1e-6);
+    }
+
+    /// A price names figures that can be looked up, and says what is to be said of them.
+    #[test]
+    fn a_price_names_its_figures_without_how_they_are_taken() {
+        let mut prices = prices(&FEW[..2]);
+        prices.add_measured("syscall/write1", price(110.0), 110.0, Some("beside others"));
+        let counted = Counted { calls: vec![call("write", "device", 10)], ..Counted::default() };
+        let priced = items(&counted, None, &prices).into_iter().find_map(|item| item.price).expect("a price");
+        assert_eq!(priced.ids, ["syscall/write1"]);
+        assert!(priced.circumstance.contains("beside others"), "{priced:?}");
     }
 
     #[test]

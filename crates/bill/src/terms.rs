@@ -84,6 +84,11 @@ pub const VFORK: &[Term] = &[
     ("process/fork (bare)", 1.0),
 ];
 
+/// The figure of a term.
+pub(crate) fn figure(id: &str) -> &str {
+    [BARE, BY_LIBC].iter().find_map(|suffix| id.strip_suffix(suffix)).unwrap_or(id)
+}
+
 /// The figures that terms name.
 pub fn figures(terms: &[Term]) -> impl Iterator<Item = &'static str> {
     terms.iter().flat_map(|(id, _)| match (id.strip_suffix(BARE), id.strip_suffix(BY_LIBC)) {

@@ -183,25 +183,33 @@ fn take(
     }
 }
 
-/// The price that bounds all others, where it is not known: timed here, in some milliseconds, whoever else works.
+/// The price that bounds all others and the one that says what libc adds, where they are not known: timed here, in some milliseconds,
+/// whoever else works.
 fn bare_entry(prices: &mut Prices) {
-    const ENTRY: &str = "syscall/getpid_libc";
+    timed("syscall/getpid_libc", prices, || {
+        black_box(system_call::getpid_libc());
+    });
+    timed("syscall/getpid", prices, || {
+        black_box(system_call::getpid());
+    });
+}
+
+/// Times a short call, unless it has a price.
+fn timed(id: &str, prices: &mut Prices, call: impl Fn()) {
     const CALLS: u64 = 1000;
-    if prices.has(ENTRY) {
+    if prices.has(id) {
         return;
     }
-    let timed = || {
+    let once = || {
         let begun = Instant::now();
-        for _ in 0..CALLS {
-            black_box(system_call::getpid_libc());
-        }
+        (0..CALLS).for_each(|_| call());
         begun.elapsed().as_nanos() as f64 / CALLS as f64
     };
-    let mut each: Vec<f64> = (0..30).map(|_| timed()).collect();
+    let mut each: Vec<f64> = (0..30).map(|_| once()).collect();
     each.sort_unstable_by(f64::total_cmp);
     let (low, value, high) = (each[0], each[3], each[15]);
     let timed = Estimate { value, low, high, extremes: false };
-    prices.add_measured(ENTRY, timed, value, Some("timed here for some milliseconds"));
+    prices.add_measured(id, timed, value, Some("timed here for some milliseconds"));
 }
 
 /// As much as there is time for.
@@ -257,6 +265,18 @@ mod tests {
         let terms = RATES.iter().flat_map(|rate| rate.each.iter().chain(rate.nothing)).chain(tariff::ENTRY);
         let bare: Vec<&str> = terms.map(|(id, _)| *id).filter(|id| inline(id)).collect();
         assert!(bare.is_empty() && inline("syscall/read1"), "{bare:?}");
+    }
+
+    /// Nothing is measured, and the store has but one of the two that price libc's function.
+    #[test]
+    fn what_the_store_has_is_priced_by_libc_without_measuring() {
+        let price = |value| Estimate { value, low: value, high: value, extremes: false };
+        let mut prices = Prices::default();
+        prices.add("syscall/getpid_libc", price(1.0));
+        prices.add("syscall/read0_pipe", price(500.0));
+        bare_entry(&mut prices);
+        assert!(prices.sum(tariff::ENTRY).is_some_and(|it| it.value == 1.0), "what is known stays");
+        assert!(prices.of_call(&[("syscall/read0_pipe (by libc)", 1.0)]).is_some());
     }
 
     #[test]

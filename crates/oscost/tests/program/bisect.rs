@@ -136,6 +136,9 @@ int semop(int id, struct sembuf *operations, size_t count) {
 /// Whether the core's sibling is busy is no condition of a figure whose participants have a CPU each.
 const SLOWED: &str = "semaphore/system_v/handover/cross_cpu";
 
+/// So often the base is measured anew.
+const ATTEMPTS: usize = 3;
+
 #[test]
 #[ignore = "longer: it measures for long"]
 fn git_bisect_finds_the_slow_commit() {
@@ -176,25 +179,34 @@ fn git_bisect_finds_the_slow_commit() {
     )
     .unwrap();
     let _alone = one_at_a_time();
-    let first = git(&repository, &["checkout", "-q", &commits[0]]);
-    first.well();
-    let built = Command::new("cc")
-        .current_dir(&repository)
-        .args(["-O1", "-shared", "-fPIC", "-o", "../shim.so", "shim.c"])
-        .status();
-    assert!(built.unwrap().success());
-    let mut base = home.command(&["run", "--quick", "--json", "base.json", SLOWED]);
-    finished(base.env("LD_PRELOAD", home.path().join("shim.so"))).well();
-    git(&repository, &["bisect", "start", &commits[6], &commits[0]]).well();
-    let done = git(&repository, &["bisect", "run", "sh", &script.to_string_lossy()]);
-    let log = git(&repository, &["bisect", "log"]).stdout;
-    // No commit is called what it is not, and none is skipped but the one that does not build.
-    for (number, commit) in (1..).zip(&commits) {
-        let called = |what: &str| log.contains(&format!("# {what}: [{commit}]"));
-        assert!(!called(if number < 5 { "bad" } else { "good" }), "commit {number}: {log}\n{done:?}");
-        assert!(number == 6 || !called("skip"), "commit {number}: {log}\n{done:?}");
+    // A host that moves the CPUs of a guest apart has no answer for a base that was made before.
+    for _ in 0..ATTEMPTS {
+        git(&repository, &["checkout", "-q", &commits[0]]).well();
+        let built = Command::new("cc")
+            .current_dir(&repository)
+            .args(["-O1", "-shared", "-fPIC", "-o", "../shim.so", "shim.c"])
+            .status();
+        assert!(built.unwrap().success());
+        let mut base = home.command(&["run", "--quick", "--json", "base.json", SLOWED]);
+        finished(base.env("LD_PRELOAD", home.path().join("shim.so"))).well();
+        git(&repository, &["bisect", "start", &commits[6], &commits[0]]).well();
+        let done = git(&repository, &["bisect", "run", "sh", &script.to_string_lossy()]);
+        let log = git(&repository, &["bisect", "log"]).stdout;
+        git(&repository, &["bisect", "reset"]).well();
+        let have_moved = done.stdout.contains("not equally near");
+        // No commit is called what it is not, and none is skipped but the one that does not build.
+        for (number, commit) in (1..).zip(&commits) {
+            let called = |what: &str| log.contains(&format!("# {what}: [{commit}]"));
+            assert!(!called(if number < 5 { "bad" } else { "good" }), "commit {number}: {log}\n{done:?}");
+            assert!(number == 6 || have_moved || !called("skip"), "commit {number}: {log}\n{done:?}");
+        }
+        if !have_moved {
+            assert!(log.contains(&format!("# first bad commit: [{}]", commits[4])), "{log}\n{done:?}");
+            return;
+        }
+        std::fs::remove_file(home.path().join("base.json")).unwrap();
     }
-    assert!(log.contains(&format!("# first bad commit: [{}]", commits[4])), "{log}\n{done:?}");
+    skip("the CPUs were moved apart in every attempt");
 }
 
 /// A step that has no answer for any commit ends git's run at once, with no commit called bad.

@@ -173,6 +173,8 @@ fn a_command_that_is_mistyped_is_suggested() {
     let home = Home::new();
     home.ask(&["rnu"]).refused(2, "did you mean run");
     home.ask(&["reprot"]).refused(2, "did you mean report");
+    home.ask(&["tick", "sever"]).refused(2, "did you mean server");
+    home.ask(&["tick", "foo"]).refused(2, "oscost tick --help lists the commands");
     home.ask(&["getpid"]).refused(2, "oscost run getpid");
     // What is nowhere is not offered to be measured.
     home.ask(&["manual"]).refused(2, "oscost --help lists the commands");

@@ -36,6 +36,7 @@ fn what_is_called_is_listed_or_what_is_missing_is_told() {
             .refused(3, "oscost count syscall/getppid --by-function");
     }
     home.ask(&["explain", "--trace", "syscall"]).refused(2, "--trace takes one id");
+    home.ask(&["explain", "--trace", "getpid"]).refused(2, "2 figures: syscall/getpid, syscall/getpid_libc");
 }
 
 #[test]

@@ -46,11 +46,21 @@ pub(super) fn check(system: &System) -> Finding {
 mod tests {
     use super::super::measured::Rates;
     use super::super::system::recorded::*;
-    use super::check;
+    use super::{Finding, check};
+
+    fn found(slew_ppm: f64, drift_ppm: f64, uncertainty_ppm: f64) -> Finding {
+        let rates = Rates { slew_ppm, counter_hz: 2e9, drift_ppm, uncertainty_ppm };
+        check(&Recorded::new(&[]).with(|measured| measured.rates = Some(rates)).system)
+    }
 
     fn state(slew_ppm: f64, drift_ppm: f64, uncertainty_ppm: f64) -> CheckState {
-        let rates = Rates { slew_ppm, counter_hz: 2e9, drift_ppm, uncertainty_ppm };
-        check(&Recorded::new(&[]).with(|measured| measured.rates = Some(rates)).system).state
+        found(slew_ppm, drift_ppm, uncertainty_ppm).state
+    }
+
+    #[test]
+    fn nothing_has_no_sign() {
+        let says = found(-0.4, 0.0, 2.0).says;
+        assert!(says.contains("RAW +0 ppm"), "{says}");
     }
 
     #[test]
