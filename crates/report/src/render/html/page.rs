@@ -66,11 +66,15 @@ pub(crate) fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
+/// A heading of more characters, five lines of a small screen, is set in smaller type.
+const LONG: usize = 160;
+
 /// Everything between the head of the page and its foot.
 fn sections(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+    let long = if page.heading.chars().count() > LONG { " class=\"long\"" } else { "" };
     writeln!(
         out,
-        "<header>\n<p class=\"brand\">oscost / {}</p>\n<h1>{}</h1>\n<ul class=\"chips\">",
+        "<header>\n<p class=\"brand\">oscost / {}</p>\n<h1{long}>{}</h1>\n<ul class=\"chips\">",
         page.kind,
         escaped(&together(&page.heading))
     )?;
