@@ -15,6 +15,7 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
     {"syscall/read0_pipe", need_empty_pipe, op_read0, 1, 0}, {"syscall/read0_file", need_memfd, op_read0, 1, 0},
     {"syscall/read1", need_devzero, op_read1, 1, 0}, {"syscall/write1", need_devnull, op_write1, 1, 0},
     {"syscall/getcpu", NULL, op_getcpu, 1, 0}, {"syscall/sched_yield", NULL, op_yield, 1, 0},
+    {"syscall/read0_devzero_libc", need_devzero, op_read0_libc, 1, 0}, {"syscall/sched_yield_libc", NULL, op_yield_libc, 1, 0},
     {"syscall/open_close", NULL, op_open_close, 1, 0}, {"syscall/stat", NULL, op_stat, 1, 0},
     {"syscall/getrandom", NULL, op_getrandom, 1, 0}, {"signal/deliver", need_handler, op_signal, 1, 0},
     {"process/fork", NULL, op_fork, 1, 0}, {"process/posix_spawn", need_program, op_spawn, 1, 0},

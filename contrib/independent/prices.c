@@ -136,10 +136,12 @@ static void op_invalid(long n) { LOOP(call3(100000, 0, 0, 0)) }
 static void op_getppid(long n) { LOOP(call3(SYS_getppid, 0, 0, 0)) }
 static void op_getpid(long n) { LOOP(call3(SYS_getpid, 0, 0, 0)) }
 static void op_getpid_libc(long n) { LOOP(getpid()) }
+static void op_read0_libc(long n) { LOOP(read(fd, &byte, 0)) }
 static void op_read0(long n) { LOOP(call3(SYS_read, fd, (long)&byte, 0)) }
 static void op_read1(long n) { LOOP(call3(SYS_read, fd, (long)&byte, 1)) }
 static void op_write1(long n) { LOOP(call3(SYS_write, fd, (long)&byte, 1)) }
 static void op_getcpu(long n) { unsigned c, node; LOOP(getcpu(&c, &node)) }
+static void op_yield_libc(long n) { LOOP(sched_yield()) }
 static void op_yield(long n) { LOOP(call3(SYS_sched_yield, 0, 0, 0)) }
 static void op_open_close(long n) { LOOP(close(open("/dev/null", O_RDONLY))) }
 static void op_stat(long n) { LOOP(stat("/dev/null", &st)) }

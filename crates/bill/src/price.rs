@@ -251,6 +251,8 @@ mod tests {
 
     const FEW: &[(&str, f64)] = &[
         ("syscall/getpid_libc", 100.0),
+        ("syscall/read0_devzero_libc", 160.0),
+        ("syscall/read0_devzero", 150.0),
         ("syscall/getpid", 90.0),
         ("syscall/read0_pipe", 110.0),
         ("context_switch/pipe_alone/same_cpu", 600.0),
@@ -285,7 +287,7 @@ mod tests {
     /// A price names figures that can be looked up, and says what is to be said of them.
     #[test]
     fn a_price_names_its_figures_without_how_they_are_taken() {
-        let mut prices = prices(&FEW[..2]);
+        let mut prices = prices(&FEW[..3]);
         prices.add_measured("syscall/write1", price(110.0), 110.0, Some("beside others"));
         let counted = Counted { calls: vec![call("write", "device", 10)], ..Counted::default() };
         let priced = items(&counted, None, &prices).into_iter().find_map(|item| item.price).expect("a price");

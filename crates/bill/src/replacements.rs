@@ -213,7 +213,7 @@ pub static RULES: &[SavingRule] = &[
         asks: &[],
         then: Then::Nothing,
         at_most: true,
-        id: "syscall/sched_yield",
+        id: "syscall/sched_yield_libc",
         catch: "each wait costs a sleep and a wake then: how often it waits, the counts cannot say",
         source: "sched_yield(2)",
     },

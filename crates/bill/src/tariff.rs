@@ -56,7 +56,7 @@ pub static RATES: &[Rate] = &[
     // Own figures.
     rate(&["getpid"], ENTRY, ""),
     rate(&["getcpu"], &[("syscall/getcpu", 1.0)], ""),
-    rate(&["sched_yield"], &[("syscall/sched_yield (by libc)", 1.0)], ""),
+    rate(&["sched_yield"], &[("syscall/sched_yield_libc", 1.0)], ""),
     rate(&["getrandom"], &[("syscall/getrandom (by libc)", 1.0)], ""),
     rate(&["membarrier"], &[("syscall/membarrier (by libc)", 1.0)], "no other thread runs"),
     on(&["process_cpu"], rate(&["clock_gettime"], &[("clock/process_cputime", 1.0)], "")),
@@ -146,7 +146,7 @@ pub static RATES: &[Rate] = &[
         &["device"],
         carrying(
             COPY,
-            &[("syscall/read0_devzero (by libc)", 1.0)],
+            &[("syscall/read0_devzero_libc", 1.0)],
             rate(READS, &[("syscall/read1 (by libc)", 1.0)], "priced as /dev/zero"),
         ),
     ),
@@ -278,7 +278,7 @@ pub static RATES: &[Rate] = &[
     ),
     rate(
         &["lseek", "dup", "dup2", "dup3", "fadvise64", "getcwd", "fchdir", "fcntl"],
-        &[("syscall/read0_devzero (by libc)", 1.0)],
+        &[("syscall/read0_devzero_libc", 1.0)],
         "priced as a read of nothing, which looks up a descriptor as well",
     ),
     rate(

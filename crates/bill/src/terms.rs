@@ -7,8 +7,9 @@ pub type Term = (&'static str, f64);
 pub const ENTRY: &[Term] = &[("syscall/getpid_libc", 1.0)];
 /// Behind the name of a figure whose calls are inline: its price with that of libc's function around the call.
 pub const BY_LIBC: &str = " (by libc)";
-/// What that function adds. After the kernel the processor does not foresee where it returns to.
-pub const AROUND: &[Term] = &[("syscall/getpid_libc", 1.0), ("syscall/getpid", -1.0)];
+/// What that function adds, to a call that looks up a descriptor. After the kernel the processor does not foresee where it returns
+/// to, and the more the kernel did, the less.
+pub const AROUND: &[Term] = &[("syscall/read0_devzero_libc", 1.0), ("syscall/read0_devzero", -1.0)];
 /// A call that fails because there is no such name.
 pub const LOOKUP: &[Term] = &[("syscall/stat", 1.0)];
 /// A thread that sleeps, with who wakes it and the switch to another.
@@ -62,7 +63,7 @@ pub(crate) const GROWN: &[Term] = &[
 ];
 pub(crate) const PAGE: f64 = 4096.0;
 /// A sync of what lies in memory.
-pub const SYNC: &[Term] = &[("syscall/read0_devzero (by libc)", 1.0)];
+pub const SYNC: &[Term] = &[("syscall/read0_devzero_libc", 1.0)];
 pub(crate) const FSTAT: &[Term] = &[("file/fstat", 1.0)];
 /// Entries of 32 bytes: what 990 more cost, by their bytes; and the call without the bytes of ten, "." and "..".
 pub(crate) const MORE_BYTES: f64 = 990.0 * 32.0;

@@ -23,6 +23,9 @@ const CALL: Card = Card {
     ..Card::BATCHED
 };
 
+/// The same through libc.
+const BY_LIBC: Card = Card { call_path: CallPath::Libc, ..CALL };
+
 /// A call of libc with a path.
 const BY_PATH: Card = Card { call_path: CallPath::Libc, group: "syscall/path", ..Card::BATCHED };
 
@@ -82,11 +85,10 @@ pub const ALL: &[&dyn Benchmark] = &[
             id: "syscall/getpid_libc",
             title: "getpid through libc",
             operation: "one getpid",
-            call_path: CallPath::Libc,
             claims: &claims::named(&["getpid"], 1.0),
             document: Some("003"),
             tier: Tier::Core,
-            ..CALL
+            ..BY_LIBC
         },
         nothing,
         |()| {
@@ -111,6 +113,19 @@ pub const ALL: &[&dyn Benchmark] = &[
         },
         |_| device(c"/dev/zero", OpenAccess::Read),
         |device| system_call::read(device.as_raw_fd(), &mut []).map(|_| ()),
+    )
+    .sharing(THE_FILE),
+    // As programs call it: behind the kernel a return is predicted wrong.
+    &operation(
+        &Card {
+            id: "syscall/read0_devzero_libc",
+            title: "read of 0 bytes from /dev/zero through libc",
+            operation: "one read of 0 bytes from /dev/zero",
+            claims: &claims::named(&["read"], 1.0),
+            ..BY_LIBC
+        },
+        |_| device(c"/dev/zero", OpenAccess::Read),
+        |device| system_call::read_libc(device.as_raw_fd(), &mut []).map(|_| ()),
     )
     .sharing(THE_FILE),
     // The writer is open, so it returns at once.
@@ -205,6 +220,17 @@ pub const ALL: &[&dyn Benchmark] = &[
         },
         nothing,
         |()| system_call::sched_yield(),
+    ),
+    &operation(
+        &Card {
+            id: "syscall/sched_yield_libc",
+            title: "sched_yield through libc",
+            operation: "one sched_yield",
+            claims: &claims::named(&["sched_yield"], 1.0),
+            ..BY_LIBC
+        },
+        nothing,
+        |()| system_call::sched_yield_libc(),
     ),
     &operation(
         &Card {

@@ -162,6 +162,19 @@ pub fn sched_yield() -> Result<(), CallError> {
     status("sched_yield", raw0(libc::SYS_sched_yield)).map(|_| ())
 }
 
+/// sched_yield(2) through the wrapper of libc.
+///
+/// # Errors
+/// The error of the kernel.
+#[inline(always)]
+pub fn sched_yield_libc() -> Result<(), CallError> {
+    // SAFETY: sched_yield takes no argument.
+    match unsafe { libc::sched_yield() } {
+        0 => Ok(()),
+        _ => Err(CallError::last("sched_yield")),
+    }
+}
+
 /// read(2) of up to `buffer.len()` bytes; the number of bytes read.
 ///
 /// # Errors
@@ -170,6 +183,17 @@ pub fn sched_yield() -> Result<(), CallError> {
 pub fn read(fd: i32, buffer: &mut [u8]) -> Result<usize, CallError> {
     // SAFETY: the kernel writes at most `buffer.len()` bytes to a buffer that is borrowed mutably.
     status("read", unsafe { raw3(libc::SYS_read, fd as usize, buffer.as_mut_ptr() as usize, buffer.len()) })
+}
+
+/// read(2) through the wrapper of libc.
+///
+/// # Errors
+/// The error of the kernel.
+#[inline(always)]
+pub fn read_libc(fd: i32, buffer: &mut [u8]) -> Result<usize, CallError> {
+    // SAFETY: the kernel writes at most `buffer.len()` bytes to a buffer that is borrowed mutably.
+    let got = unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) };
+    usize::try_from(got).map_err(|_| CallError::last("read"))
 }
 
 /// write(2) of `buffer`; the number of bytes written.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use oscost_harness::{Choice, Effort, Place, estimate_ns};
 use oscost_results::bill::CountedRun;
 use oscost_results::{Estimate, Figure, Mark, OutlineFigure, RunResult, Status, Store, load_outlines_of};
 use oscost_session::Keep;
+use oscost_sys::file::{self, OpenAccess};
 use oscost_sys::system_call;
 
 use super::catalogue;
@@ -183,14 +185,18 @@ fn take(
     }
 }
 
-/// The price that bounds all others and the one that says what libc adds, where they are not known: timed here, in some milliseconds,
+/// The price that bounds all others, and what libc adds to a call, where they are not known: timed here, in some milliseconds,
 /// whoever else works.
 fn bare_entry(prices: &mut Prices) {
     timed("syscall/getpid_libc", prices, || {
         black_box(system_call::getpid_libc());
     });
-    timed("syscall/getpid", prices, || {
-        black_box(system_call::getpid());
+    let Ok(zero) = file::open(c"/dev/zero", OpenAccess::Read) else { return };
+    timed("syscall/read0_devzero_libc", prices, || {
+        let _ = black_box(system_call::read_libc(zero.as_raw_fd(), &mut []));
+    });
+    timed("syscall/read0_devzero", prices, || {
+        let _ = black_box(system_call::read(zero.as_raw_fd(), &mut []));
     });
 }
 
@@ -267,7 +273,7 @@ mod tests {
         assert!(bare.is_empty() && inline("syscall/read1"), "{bare:?}");
     }
 
-    /// Nothing is measured, and the store has but one of the two that price libc's function.
+    /// Nothing is measured, and the store has none of the two that price libc's function.
     #[test]
     fn what_the_store_has_is_priced_by_libc_without_measuring() {
         let price = |value| Estimate { value, low: value, high: value, extremes: false };

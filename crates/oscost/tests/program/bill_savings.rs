@@ -14,7 +14,9 @@ use crate::support::{Home, skip};
 /// What a promise may differ from what was measured.
 const WITHIN: f64 = 0.25;
 /// Runs of each program; the fastest counts, as a neighbour only adds.
-const RUNS: usize = 5;
+const RUNS: usize = 3;
+/// So often all is done from the beginning; of each proof the median counts.
+const SITTINGS: usize = 3;
 
 /// A rule, and the program before and after: what each prepares, and what it repeats.
 struct Proof {
@@ -59,14 +61,14 @@ const PROOFS: &[Proof] = &[
     },
     Proof {
         rule: "vdso_clock",
-        before: ["struct timespec t;", "ask(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0);"],
+        before: ["struct timespec t;", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);"],
         after: ["struct timespec t;", "clock_gettime(CLOCK_MONOTONIC, &t);"],
         times: 2_000_000,
         of: Time::Cpu,
     },
     Proof {
         rule: "block_writes",
-        before: ["int f = open(\"/dev/null\", O_WRONLY); char b[16] = {0};", "ask(SYS_write, f, (long)b, 16);"],
+        before: ["int f = open(\"/dev/null\", O_WRONLY); char b[16] = {0};", "write(f, b, 16);"],
         after: [
             "int f = open(\"/dev/null\", O_WRONLY); char b[16] = {0}; FILE *o = fdopen(f, \"w\"); setvbuf(o, 0, _IOFBF, 4096);",
             "fwrite_unlocked(b, 16, 1, o);",
@@ -105,7 +107,7 @@ const PROOFS: &[Proof] = &[
             "char *a[] = {NOTHING, 0}, *none[] = {0};",
             "pid_t c; posix_spawn(&c, a[0], 0, 0, a, none); waitpid(c, 0, 0);",
         ],
-        times: 1000,
+        times: 2000,
         of: Time::Cpu,
     },
     Proof {
@@ -121,14 +123,14 @@ const PROOFS: &[Proof] = &[
     },
     Proof {
         rule: "vdso_gettimeofday",
-        before: ["struct timeval t;", "ask(SYS_gettimeofday, (long)&t, 0, 0);"],
+        before: ["struct timeval t;", "syscall(SYS_gettimeofday, &t, 0);"],
         after: ["struct timeval t;", "gettimeofday(&t, 0);"],
         times: 2_000_000,
         of: Time::Cpu,
     },
     Proof {
         rule: "block_reads",
-        before: ["int f = open(\"/dev/zero\", O_RDONLY); char b[16];", "ask(SYS_read, f, (long)b, 16);"],
+        before: ["int f = open(\"/dev/zero\", O_RDONLY); char b[16];", "read(f, b, 16);"],
         after: [
             "int f = open(\"/dev/zero\", O_RDONLY); char b[16]; FILE *o = fdopen(f, \"r\"); setvbuf(o, 0, _IOFBF, 4096);",
             "fread_unlocked(b, 16, 1, o);",
@@ -153,12 +155,9 @@ const PROOFS: &[Proof] = &[
     },
     Proof {
         rule: "group_commit",
-        before: ["int f = memfd_create(\"f\", 0); char b[4096] = {0};", "pwrite(f, b, 4096, 0); fsync(f);"],
-        after: [
-            "int f = memfd_create(\"f\", 0); char b[4096] = {0};",
-            "pwrite(f, b, 4096, 0); if (i == 0) fsync(f);",
-        ],
-        times: 500_000,
+        before: ["int f = memfd_create(\"f\", 0);", "fsync(f);"],
+        after: ["int f = memfd_create(\"f\", 0);", "if (i == 0) fsync(f);"],
+        times: 2_000_000,
         of: Time::Cpu,
     },
     Proof {
@@ -210,16 +209,6 @@ static void touched(int advice) {
   size_t all = 64 << 20; char *m = mmap(0, all, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); madvise(m, all, advice);
   for (size_t at = 0; at < all; at += 4096) *(volatile char *)(m + at) = 1;
   munmap(m, all);
-}
-// A call without libc, as the figures make it: behind the kernel the return of a function is predicted wrong, which costs some 50 ns.
-static inline long ask(long number, long a, long b, long c) {
-#ifdef __x86_64__
-  long result;
-  __asm__ volatile(\"syscall\" : \"=a\"(result) : \"a\"(number), \"D\"(a), \"S\"(b), \"d\"(c) : \"rcx\", \"r11\", \"memory\");
-  return result;
-#else
-  return syscall(number, a, b, c);
-#endif
 }
 enum { CLIENTS = 4 };
 static int to[CLIENTS][2];
@@ -287,17 +276,14 @@ fn promised_ns(home: &Home, program: &Path, rule: &str) -> Option<f64> {
     bill.savings.iter().find(|saving| saving.rule == rule).map(Saving::saved_ns)
 }
 
-#[test]
-#[ignore = "longer: measures thirty programs, and needs a C compiler"]
-fn a_promise_is_within_a_quarter_of_what_is_measured() {
+/// Of every proof, what was promised by what was measured; `None` where nothing was promised, or there is no C compiler.
+fn shares() -> Option<Vec<Option<f64>>> {
     let home = Home::new();
     let program = |proof: &Proof, name, parts| {
         compiled(home.path(), &format!("{}_{name}", proof.rule), parts, proof.times)
     };
     let pair = |proof| Some((program(proof, "before", proof.before)?, program(proof, "after", proof.after)?));
-    let Some(programs) = PROOFS.iter().map(pair).collect::<Option<Vec<_>>>() else {
-        return skip("no C compiler");
-    };
+    let programs: Vec<_> = PROOFS.iter().map(pair).collect::<Option<_>>()?;
     let promised: Vec<Option<f64>> = PROOFS
         .iter()
         .zip(&programs)
@@ -311,22 +297,28 @@ fn a_promise_is_within_a_quarter_of_what_is_measured() {
             *fast = fast.min(once_ns(after, proof.of));
         }
     }
+    let share = |(promised, [before, after]): (Option<f64>, [f64; 2])| Some(promised? / (before - after));
+    Some(promised.into_iter().zip(fastest).map(share).collect())
+}
+
+#[test]
+#[ignore = "longer: measures thirty programs, and needs a C compiler"]
+fn a_promise_is_within_a_quarter_of_what_is_measured() {
+    // Prices are measured minutes before the programs are, and a neighbour may have the core in between.
+    let Some(sittings) = (0..SITTINGS).map(|_| shares()).collect::<Option<Vec<_>>>() else {
+        return skip("no C compiler");
+    };
     let mut wrong = Vec::new();
-    for ((proof, promised), [before, after]) in PROOFS.iter().zip(promised).zip(fastest) {
-        let (Some(promised), measured) = (promised, before - after) else {
+    for (at, proof) in PROOFS.iter().enumerate() {
+        let Some(mut of) = sittings.iter().map(|sitting| sitting[at]).collect::<Option<Vec<f64>>>() else {
             wrong.push(format!("{}: nothing was promised", proof.rule));
             continue;
         };
-        let share = promised / measured;
-        println!(
-            "{}: promised {:.1} ms, measured {:.1} ms: {:.0} %",
-            proof.rule,
-            promised / 1e6,
-            measured / 1e6,
-            share * 100.0
-        );
-        if !(1.0 - WITHIN..=1.0 + WITHIN).contains(&share) {
-            wrong.push(format!("{}: {:.0} % of what was measured", proof.rule, share * 100.0));
+        of.sort_unstable_by(f64::total_cmp);
+        let words = format!("{}: promised by measured {of:.2?}", proof.rule);
+        println!("{words}");
+        if !(1.0 - WITHIN..=1.0 + WITHIN).contains(&of[SITTINGS / 2]) {
+            wrong.push(words);
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
