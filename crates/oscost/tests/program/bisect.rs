@@ -138,6 +138,8 @@ const SLOWED: &str = "semaphore/system_v/handover/cross_cpu";
 
 /// So often the base is measured anew.
 const ATTEMPTS: usize = 3;
+/// Why figures across CPUs have no verdict on a host that others use.
+const SURROUNDINGS: [&str; 2] = ["its CPUs were not equally near", "others had its CPUs"];
 
 #[test]
 #[ignore = "longer: it measures for long"]
@@ -179,7 +181,7 @@ fn git_bisect_finds_the_slow_commit() {
     )
     .unwrap();
     let _alone = one_at_a_time();
-    // A host that moves the CPUs of a guest apart has no answer for a base that was made before.
+    // A host that moves the CPUs of a guest apart, or gives them to others, has no answer for a base that was made before.
     for _ in 0..ATTEMPTS {
         git(&repository, &["checkout", "-q", &commits[0]]).well();
         let built = Command::new("cc")
@@ -193,20 +195,20 @@ fn git_bisect_finds_the_slow_commit() {
         let done = git(&repository, &["bisect", "run", "sh", &script.to_string_lossy()]);
         let log = git(&repository, &["bisect", "log"]).stdout;
         git(&repository, &["bisect", "reset"]).well();
-        let have_moved = done.stdout.contains("not equally near");
+        let disturbed = SURROUNDINGS.iter().any(|why| done.stdout.contains(why));
         // No commit is called what it is not, and none is skipped but the one that does not build.
         for (number, commit) in (1..).zip(&commits) {
             let called = |what: &str| log.contains(&format!("# {what}: [{commit}]"));
             assert!(!called(if number < 5 { "bad" } else { "good" }), "commit {number}: {log}\n{done:?}");
-            assert!(number == 6 || have_moved || !called("skip"), "commit {number}: {log}\n{done:?}");
+            assert!(number == 6 || disturbed || !called("skip"), "commit {number}: {log}\n{done:?}");
         }
-        if !have_moved {
+        if !disturbed {
             assert!(log.contains(&format!("# first bad commit: [{}]", commits[4])), "{log}\n{done:?}");
             return;
         }
         std::fs::remove_file(home.path().join("base.json")).unwrap();
     }
-    skip("the CPUs were moved apart in every attempt");
+    skip("the CPUs were moved apart, or busy, in every attempt");
 }
 
 /// A step that has no answer for any commit ends git's run at once, with no commit called bad.
