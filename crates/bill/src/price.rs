@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use oscost_results::Estimate;
 use oscost_results::bill::{Bill, BillItem as Item, Call, CountedRun as Counted, Price, RunUsage as Usage};
 
-pub use crate::prices::{MadeProcess, Prices, plus, times};
+pub use crate::prices::{MadeProcess, Prices, less, plus, times};
 use crate::tariff::{
     self, END, END_MAPPING, ENTRY, FAULT, FAULT_COPY, FAULT_READ, FILE_PAGE, FORK_MAPPING, FORK_PAGE,
     PREEMPTION, SIGNAL, SLEEP, Term, WAKE,

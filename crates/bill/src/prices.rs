@@ -135,7 +135,8 @@ pub fn plus(one: Estimate, other: Estimate) -> Estimate {
 }
 
 /// The difference of two estimates whose errors may be opposed.
-fn less(one: Estimate, other: Estimate) -> Estimate {
+#[must_use]
+pub fn less(one: Estimate, other: Estimate) -> Estimate {
     plus(one, Estimate { value: -other.value, low: -other.high, high: -other.low, extremes: false })
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use oscost_results::Estimate;
 use oscost_results::bill::{Bill, Call, CountedRun as Counted, Saving};
 
-use crate::price::{self, Prices};
+use crate::price::{self, Prices, less, plus};
 use crate::replacements::{Asks, RULES, SavingRule, Then, What};
 use crate::tariff::{self, FAULT_COPY, Term};
 
@@ -28,7 +29,7 @@ pub fn terms(rule: &SavingRule) -> &'static [Term] {
     }
 }
 
-/// What would be less, the largest saving first. What saves nothing is left out.
+/// What would be less, the largest saving first. What may save nothing is left out.
 #[must_use]
 pub fn of(bill: &Bill, prices: &Prices) -> Vec<Saving> {
     let Some(counted) = bill.counted.first() else { return Vec::new() };
@@ -36,7 +37,6 @@ pub fn of(bill: &Bill, prices: &Prices) -> Vec<Saving> {
         .iter()
         .filter(|rule| is_permitted(rule, counted))
         .filter_map(|rule| saving(rule, bill, counted, prices))
-        .filter(|saving| saving.saved_ns() > 0.0)
         .collect();
     all.sort_by(|one, other| other.saved_ns().total_cmp(&one.saved_ns()));
     all
@@ -113,44 +113,47 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
     if matches!(rule.then, Then::WithoutCopy(_)) {
         keys.extend([price::FORK_PAGES, price::FORK_MAPPINGS].map(str::to_owned));
     }
-    let items = || bill.items.iter().filter(|item| keys.contains(&item.key));
-    let mut now: f64 = match rule.what {
-        // What a sleep's call costs besides does not matter.
-        What::Sleeps => items().map(|item| item.together.value).sum(),
-        // Every replaced call is a row of the bill, whose price was found.
-        _ if items().any(|item| item.price.as_ref().is_none_or(|price| price.least)) => return None,
-        _ => items().map(|item| item.together.value).sum(),
+    let rows = || bill.items.iter().filter(|item| keys.contains(&item.key));
+    // Every replaced call is a row of the bill, whose price was found; what a sleep's call costs besides does not matter.
+    if !matches!(rule.what, What::Sleeps)
+        && rows().any(|item| item.price.as_ref().is_none_or(|price| price.least))
+    {
+        return None;
+    }
+    let mut now = rows().fold(Estimate::default(), |sum, item| plus(sum, item.together));
+    if matches!(rule.then, Then::WithoutCopy(_)) {
+        let faults = counted.forks.map_or(0, |forks| forks.faults) as f64;
+        now = plus(now, price::times(prices.sum(FAULT_COPY)?, faults));
+    }
+    let sum = |terms: &[Term], count: f64| {
+        let one = prices.sum(terms)?;
+        Some(price::times(Estimate { value: one.value.max(0.0), ..one }, count))
     };
-    let sum = |terms: &[Term]| prices.sum(terms).map(|it| it.value.max(0.0));
-    let then = match rule.then {
-        Then::Nothing => 0.0,
-        Then::Each(terms) => sum(terms)? * times as f64,
-        Then::Once(terms) => sum(terms)?,
-        Then::Every(each, terms) => sum(terms)? * times as f64 / each,
-        // What is saved of a sleep is waiting, which the row's price, CPU time, does not hold.
-        Then::Less(terms) if matches!(rule.what, What::Sleeps) => {
-            let then = now;
-            now += sum(terms)? * times as f64;
-            then
-        }
-        Then::Less(terms) => now - sum(terms)? * times as f64,
-        Then::WithoutCopy(terms) => {
-            let faults = counted.forks.map_or(0, |forks| forks.faults) as f64;
-            now += sum(FAULT_COPY)? * faults;
-            sum(terms)? * times as f64
-        }
-        Then::Broadcast => now / counted.threads.saturating_sub(1).max(1) as f64,
+    let saved = match rule.then {
+        Then::Nothing => now,
+        Then::Each(terms) | Then::WithoutCopy(terms) => less(now, sum(terms, times as f64)?),
+        Then::Once(terms) => less(now, sum(terms, 1.0)?),
+        Then::Every(each, terms) => less(now, sum(terms, times as f64 / each)?),
+        Then::Less(terms) => sum(terms, times as f64)?,
+        Then::Broadcast => price::times(now, 1.0 - 1.0 / counted.threads.saturating_sub(1).max(1) as f64),
         Then::Blocks(size) => {
-            calls.iter().try_fold(0.0, |sum, call| Some(sum + blocks(call, size, prices)?))?
+            calls.iter().try_fold(now, |saved, call| Some(less(saved, blocks(call, size, prices)?)))?
         }
     };
+    // What is lost in the scatter of its prices is no promise.
+    if saved.low <= 0.0 {
+        return None;
+    }
+    // What is saved of a sleep is waiting, which the row's price, CPU time, does not hold.
+    let waits = if matches!(rule.what, What::Sleeps) { saved.value } else { 0.0 };
+    let now_ns = now.value + waits;
     Some(Saving {
         rule: rule.name.to_owned(),
         replaced: rule.replaced.to_owned(),
         instead: rule.instead.to_owned(),
         times,
-        now_ns: now,
-        then_ns: then.max(0.0),
+        now_ns,
+        then_ns: (now_ns - saved.value).max(0.0),
         at_most: rule.at_most,
         id: rule.id.to_owned(),
         catch: rule.catch.to_owned(),
@@ -160,25 +163,28 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
 }
 
 /// The same bytes in blocks, and the calls that failed as before.
-fn blocks(call: &Call, size: u64, prices: &Prices) -> Option<f64> {
+fn blocks(call: &Call, size: u64, prices: &Prices) -> Option<Estimate> {
     let times = call.bytes.div_ceil(size);
     let large = Call { times, failed: 0, size_class: Some(size), ..call.clone() };
-    let failures = prices.of_call(tariff::failed(&call.name))?.value * call.failed as f64;
-    Some(price::of(&large, prices)?.value + failures)
+    let failures = price::times(prices.of_call(tariff::failed(&call.name))?, call.failed as f64);
+    Some(plus(price::of(&large, prices)?, failures))
 }
 
 #[cfg(test)]
 mod tests {
-    use oscost_results::Estimate;
     use oscost_results::bill::{FaultCount as Faults, ForkCount};
 
     use super::*;
 
-    fn prices(known: &[(&str, f64)]) -> Prices {
+    /// All prices, of which those that make a process may be off by so much.
+    fn prices(scatter: f64) -> Prices {
         let mut prices = Prices::default();
-        for (id, value) in known {
-            prices.add(id, Estimate { value: *value, low: *value, high: *value, extremes: false });
-            if id.starts_with("process/") {
+        for (id, value) in KNOWN {
+            let makes = id.starts_with("process/");
+            let off = if makes { scatter } else { 0.0 };
+            let price = Estimate { value: *value, low: value - off, high: value + off, extremes: false };
+            prices.add(id, price);
+            if makes {
                 prices.add_made(id, price::MadeProcess { faults: 0.0, pages: 0.0, mappings: 0.0 });
             }
         }
@@ -218,14 +224,14 @@ mod tests {
         Call { name: name.to_owned(), on: on.to_owned(), times, ..Call::default() }
     }
 
-    fn savings(counted: Counted) -> Vec<Saving> {
-        let prices = prices(KNOWN);
+    fn savings(counted: Counted, scatter: f64) -> Vec<Saving> {
+        let prices = prices(scatter);
         let items = price::items(&counted, None, &prices);
         of(&Bill { counted: vec![counted], items, ..Bill::default() }, &prices)
     }
 
     fn of_calls(calls: Vec<Call>) -> Vec<Saving> {
-        savings(Counted { calls, threads: 1, ..Counted::default() })
+        savings(Counted { calls, threads: 1, ..Counted::default() }, 0.0)
     }
 
     #[test]
@@ -253,14 +259,25 @@ mod tests {
         assert!((found[0].saved_ns() - 100.0 * 40_000.0).abs() < 1.0, "{found:?}");
         assert!(of_calls(forks(5)).is_empty(), "a server that forks");
         let of_many = ForkCount { times: 100, pages: 100_000, mappings: 0, faults: 0 };
-        let found = savings(Counted { calls: forks(100), forks: Some(of_many), ..Counted::default() });
+        let found = savings(Counted { calls: forks(100), forks: Some(of_many), ..Counted::default() }, 0.0);
         assert!((found[0].saved_ns() - 100.0 * 50_000.0).abs() < 1.0, "its pages are not copied: {found:?}");
         let large = Call { size_class: Some(64 << 20), ..call("mmap", "anonymous", 1) };
         let faulting = |calls| {
-            savings(Counted { calls, faults: Faults { minor: 20_000, major: 0 }, ..Counted::default() })
+            savings(Counted { calls, faults: Faults { minor: 20_000, major: 0 }, ..Counted::default() }, 0.0)
         };
         assert_eq!(faulting(vec![large]).len(), 1);
         assert!(faulting(vec![call("mmap", "anonymous", 1)]).is_empty(), "no mapping is large");
+    }
+
+    /// A fork and an exec, or a spawn: two figures apart, whose difference may be less than they scatter.
+    #[test]
+    fn what_is_lost_in_the_scatter_of_its_prices_is_not_promised() {
+        let calls = vec![call("clone", "process", 100), call("execve", "", 100)];
+        let counted = Counted { calls, threads: 1, ..Counted::default() };
+        let promised = |scatter| savings(counted.clone(), scatter);
+        let found = promised(5_000.0);
+        assert!((found[0].saved_ns() - 100.0 * 40_000.0).abs() < 1.0, "{found:?}");
+        assert!(promised(60_000.0).is_empty());
     }
 
     #[test]
