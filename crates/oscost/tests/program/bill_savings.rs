@@ -335,7 +335,10 @@ fn a_promise_is_within_a_quarter_of_what_is_measured() {
         println!("{words}");
         let is_near = |share: &f64| (1.0 - WITHIN..=1.0 + WITHIN).contains(share);
         let is_missed = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Missed));
-        // Of two the one that is nearer to what was measured is no better witness: both must hold.
+        if of.is_empty() && !is_missed {
+            skip(&format!("{}: the scatter of prices hid it in each sitting", proof.rule));
+        }
+        // Of three the middle one counts. Fewer must all hold.
         let holds = match &of[..] {
             [_, middle, _] => is_near(middle),
             few => few.iter().all(is_near),
