@@ -29,6 +29,8 @@ const RING_CROSS: &str =
 
 const BESIDE_THREADS: &str = "a thread in the same process made its calls dearer, so the figure is up to 21 % too high where \
                               context_switch/thread_pipe was measured, too";
+const LINES_WERE_GONE: &str = "each batch was short beside its set, whose lines other work had taken, so the figure is up to 8 times too high";
+const WAITED_FOR_SUMS: &str = "each load waited for an addition, so the figure is up to twice too high";
 
 /// Every figure that was wrong.
 const WITHDRAWN: &[Withdrawn] = &[
@@ -52,6 +54,9 @@ const WITHDRAWN: &[Withdrawn] = &[
     wrong("context_switch/pipe_alone/same_cpu", 1, BESIDE_THREADS),
     wrong("context_switch/unix_stream/same_cpu", 1, BESIDE_THREADS),
     wrong("context_switch/posix_queue/same_cpu", 1, BESIDE_THREADS),
+    wrong("memory/latency/size_1m/small_pages", 2, LINES_WERE_GONE),
+    wrong("memory/bandwidth/read/block_16k", 2, WAITED_FOR_SUMS),
+    wrong("memory/bandwidth/read/block_1m", 2, WAITED_FOR_SUMS),
 ];
 
 /// Why the figure `id` of this revision of its card is wrong; `None` where nothing is known against it.

@@ -104,11 +104,19 @@ impl Chain {
 /// Words of a piece: 1 KiB.
 pub const PIECE: usize = 128;
 
-/// The sum of a block's pieces, by loads that the compiler makes as wide as the least processor of the architecture has them.
+/// The sum of a block's pieces, by loads that the compiler makes as wide as the least processor of the architecture has them. Several
+/// sums, as each addition waits for the one before it.
 #[inline(always)]
 #[must_use]
 pub fn sum(piece: &[u64]) -> u64 {
-    std::hint::black_box(piece).iter().fold(0, |sum: u64, &word| sum.wrapping_add(word))
+    let (groups, rest) = std::hint::black_box(piece).as_chunks::<8>();
+    let mut sums = [0_u64; 8];
+    for group in groups {
+        for (sum, &word) in sums.iter_mut().zip(group) {
+            *sum = sum.wrapping_add(word);
+        }
+    }
+    sums.iter().chain(rest).fold(0, |sum, &word| sum.wrapping_add(word))
 }
 
 /// Sets every byte of a block's piece by one memset of libc. memset(3).

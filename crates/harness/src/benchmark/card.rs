@@ -21,6 +21,8 @@ pub struct Card {
     pub heading: &'static str,
     /// Operations in one iteration of the loop; every figure, claim and count is per operation.
     pub operations_per_iteration: u64,
+    /// Iterations that a batch holds at least, where fewer of them measure something else.
+    pub batch_at_least: u64,
     /// How the operation is reached.
     pub call_path: CallPath,
     /// Whether the operation waits for another participant.
@@ -74,6 +76,7 @@ impl Card {
         operation: "",
         heading: "",
         operations_per_iteration: 1,
+        batch_at_least: 1,
         call_path: CallPath::Libc,
         blocks: false,
         placement: Placement::OneCpu,
@@ -109,7 +112,7 @@ impl Card {
     #[must_use]
     pub fn least_iterations(&self) -> u64 {
         match self.placement {
-            _ if !self.blocks => 1,
+            _ if !self.blocks => self.batch_at_least,
             // Who waits for its own child or thread alone leaves nobody waiting at the end.
             Placement::OneCpu => 1,
             Placement::CrossCpu => 8,
