@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use oscost_results::Estimate;
 
-use crate::tariff::{self, AROUND, BARE, BY_LIBC, ENTRY, FAULT_COPY, FORK_MAPPING, FORK_PAGE, Term};
+use crate::tariff::{AROUND, BARE, BY_LIBC, ENTRY, FAULT_COPY, FORK_MAPPING, FORK_PAGE, Term};
 
 /// What the evidence of a figure that makes a process counted, an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,19 +17,10 @@ pub struct MadeProcess {
     pub mappings: f64,
 }
 
-/// A figure's price: the low end of the floor, the typical price, its high end, in ns.
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    typical: Estimate,
-    floor: f64,
-    /// Its typical price holds more than the figure's own.
-    is_disturbed: bool,
-}
-
 /// What is known of figures.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, Estimate>,
     /// What was counted of those that make a process.
     made: BTreeMap<String, MadeProcess>,
     /// What is to be said of a price, by its figure.
@@ -39,16 +30,16 @@ pub struct Prices {
 impl Prices {
     /// Takes a figure's price, unless a newer one is known.
     pub fn add(&mut self, id: &str, price: Estimate) {
-        self.add_measured(id, price, price.value, None);
+        self.add_measured(id, price, None);
     }
 
-    /// The same, with its floor. Where its typical price holds more than its own, `disturbed` says why, and the floor prices it.
-    pub fn add_measured(&mut self, id: &str, typical: Estimate, floor: f64, disturbed: Option<&'static str>) {
+    /// The same, with what is to be said of it.
+    pub fn add_measured(&mut self, id: &str, price: Estimate, circumstance: Option<&'static str>) {
         if self.has(id) {
             return;
         }
-        self.known.insert(id.to_owned(), Known { typical, floor, is_disturbed: disturbed.is_some() });
-        self.circumstances.extend(disturbed.map(|why| (id.to_owned(), why)));
+        self.known.insert(id.to_owned(), price);
+        self.circumstances.extend(circumstance.map(|words| (id.to_owned(), words)));
     }
 
     /// Takes what was counted of a figure that makes a process.
@@ -57,20 +48,13 @@ impl Prices {
     }
 
     /// The price of a term.
-    fn one(&self, id: &str, by_floor: bool) -> Option<Estimate> {
+    fn one(&self, id: &str) -> Option<Estimate> {
         if let Some(figure) = id.strip_suffix(BY_LIBC) {
-            return Some(plus(self.one(figure, by_floor)?, self.added(AROUND, by_floor)?));
+            return Some(plus(self.one(figure)?, self.sum(AROUND)?));
         }
-        let Some(figure) = id.strip_suffix(BARE) else {
-            let known = self.known.get(id)?;
-            return Some(if by_floor {
-                Estimate { value: known.floor, ..known.typical }
-            } else {
-                known.typical
-            });
-        };
-        let (price, made) = (self.one(figure, by_floor)?, self.made.get(figure)?);
-        let of = |terms, count| self.added(terms, by_floor).map(|one| times(one, count));
+        let Some(figure) = id.strip_suffix(BARE) else { return self.known.get(id).copied() };
+        let (price, made) = (self.one(figure)?, self.made.get(figure)?);
+        let of = |terms, count| self.sum(terms).map(|one| times(one, count));
         let copied = plus(of(FORK_PAGE, made.pages)?, of(FORK_MAPPING, made.mappings)?);
         Some(less(less(price, of(FAULT_COPY, made.faults)?), copied))
     }
@@ -89,14 +73,8 @@ impl Prices {
     /// The sum of terms; `None` where a figure is unknown. The interval is as wide as all of them allow.
     #[must_use]
     pub fn sum(&self, terms: &[Term]) -> Option<Estimate> {
-        // A floor less a typical price would be neither: one that is disturbed makes all of them floors.
-        let is_disturbed = |id: &str| self.known.get(id).is_some_and(|known| known.is_disturbed);
-        self.added(terms, tariff::figures(terms).any(is_disturbed))
-    }
-
-    fn added(&self, terms: &[Term], by_floor: bool) -> Option<Estimate> {
         terms.iter().try_fold(Estimate::default(), |sum, (id, factor)| {
-            let price = self.one(id, by_floor)?;
+            let price = self.one(id)?;
             let (low, high) = if *factor < 0.0 { (price.high, price.low) } else { (price.low, price.high) };
             Some(plus(
                 sum,

@@ -1,6 +1,6 @@
 //! The rules of savings: what is replaced by what, when the counts permit it, what is lost, and who says so. Data.
 
-use crate::tariff::{SYNC, Term, VFORK};
+use crate::tariff::{ENTRY, Term, VFORK};
 
 /// A rule.
 #[derive(Debug, Clone, Copy)]
@@ -280,7 +280,7 @@ pub static RULES: &[SavingRule] = &[
         what: What::All(&["fsync", "fdatasync"], &[]),
         least: 10,
         asks: &[],
-        then: Then::Once(SYNC),
+        then: Then::Once(ENTRY),
         at_most: true,
         id: "file/fsync",
         catch: "a crash loses the whole group; most of a sync is waiting, which is no CPU time",

@@ -126,8 +126,8 @@ pub static RATES: &[Rate] = &[
     ),
     rate(
         &["fsync", "fdatasync"],
-        SYNC,
-        "priced as a read of nothing, as it is in memory; a disk's own work comes on top, and takes milliseconds",
+        ENTRY,
+        "priced as getpid, as it does nothing in memory; a disk's own work comes on top, and takes milliseconds",
     ),
     on(&["record lock"], rate(&["fcntl"], &[("record_lock/fcntl", 0.5)], PAIR)),
     rate(&["flock"], &[("record_lock/flock", 0.5)], PAIR),

@@ -62,8 +62,6 @@ pub(crate) const GROWN: &[Term] = &[
     ("file/write_4k", -1.0 / PAGE),
 ];
 pub(crate) const PAGE: f64 = 4096.0;
-/// A sync of what lies in memory.
-pub const SYNC: &[Term] = &[("syscall/read0_devzero_libc", 1.0)];
 pub(crate) const FSTAT: &[Term] = &[("file/fstat", 1.0)];
 /// Entries of 32 bytes: what 990 more cost, by their bytes; and the call without the bytes of ten, "." and "..".
 pub(crate) const MORE_BYTES: f64 = 990.0 * 32.0;

@@ -158,15 +158,8 @@ fn made(id: &str, faults: Option<f64>, claim: impl Fn(&str) -> Option<f64>) -> O
     Some(MadeProcess { faults, pages, mappings: copied("post_condition:mappings")? })
 }
 
-/// Takes a price of a figure with these marks. What others took is in the typical price, and hardly in the floor; of two modes, the
-/// floor has the faster one, in which a loop that does nothing else settles. But who wakes another CPU pays what is typical: the
-/// fastest batches found it awake.
-fn take(
-    prices: &mut Prices,
-    priced: Option<(&str, Estimate, f64)>,
-    marks: &[Mark],
-    made: Option<MadeProcess>,
-) {
+/// Takes a price of a figure with these marks.
+fn take(prices: &mut Prices, priced: Option<(&str, Estimate)>, marks: &[Mark], made: Option<MadeProcess>) {
     match (priced, made) {
         (Some((id, ..)), Some(made)) => prices.add_made(id, made),
         // Stored by a version that did not count it.
@@ -175,13 +168,11 @@ fn take(
     }
     let why = |mark: &Mark| match mark {
         Mark::Noisy | Mark::Shared | Mark::BusySibling => Some("measured beside others' work"),
-        Mark::Bimodal => Some("the faster of two modes"),
+        Mark::Bimodal => Some("between two modes"),
         _ => None,
     };
-    if let Some((id, price, floor)) = priced {
-        let wakes = catalogue().find(id).is_some_and(|benchmark| benchmark.card().wakes_another_cpu());
-        let floor = if wakes { price.value } else { floor };
-        prices.add_measured(id, price, floor, marks.iter().find_map(why));
+    if let Some((id, price)) = priced {
+        prices.add_measured(id, price, marks.iter().find_map(why));
     }
 }
 
@@ -208,9 +199,9 @@ fn timed(id: &str, prices: &mut Prices, call: impl Fn() -> bool) {
     };
     let Some(mut each) = (0..30).map(|_| once()).collect::<Option<Vec<f64>>>() else { return };
     each.sort_unstable_by(f64::total_cmp);
-    let (low, value, high) = (each[0], each[3], each[15]);
+    let (low, value, high) = (each[0], each[15], each[25]);
     let timed = Estimate { value, low, high, extremes: false };
-    prices.add_measured(id, timed, value, Some("timed here for some milliseconds"));
+    prices.add_measured(id, timed, Some("timed here for some milliseconds"));
 }
 
 /// As much as there is time for.
@@ -226,29 +217,26 @@ fn effort(choices: &[Choice]) -> Effort {
     effort
 }
 
-/// A price in ns of the typical and the floor, by name, and the floor; `None` where it has none.
-fn in_ns(quantity: impl Fn(&str) -> Option<Estimate>) -> Option<(Estimate, f64)> {
-    let typical = quantity("typical").or_else(|| quantity("call_p50"))?;
-    let floor = quantity("floor").unwrap_or(typical);
-    let low = floor.low.min(typical.low);
-    Some((Estimate { value: typical.value, low, high: typical.high, extremes: false }, floor.value))
+/// A price in ns, and no less than the floor; `None` where it has none. It is the mean: what neighbours and interrupts add, a program pays
+/// as well, while the floor is that of a batch which met nobody, and what is typical that of rounds at full speed. Launches in which
+/// others had the CPU do not count.
+fn in_ns(quantity: impl Fn(&str) -> Option<Estimate>) -> Option<Estimate> {
+    let mean = ["mean", "typical", "call_p50"].into_iter().find_map(&quantity)?;
+    let floor = quantity("floor").unwrap_or(mean);
+    Some(Estimate { low: floor.low.min(mean.low), extremes: false, ..mean })
 }
 
-fn of_outline(figure: &OutlineFigure) -> Option<(&str, Estimate, f64)> {
+fn of_outline(figure: &OutlineFigure) -> Option<(&str, Estimate)> {
     let quantity = |name: &str| {
         let quantity = figure.quantities.get(name)?;
         Some(Estimate { value: quantity.value?, low: quantity.low?, high: quantity.high?, extremes: false })
     };
-    in_ns(quantity)
-        .filter(|_| figure.status == Status::Measured)
-        .map(|(price, floor)| (&*figure.id, price, floor))
+    in_ns(quantity).filter(|_| figure.status == Status::Measured).map(|price| (&*figure.id, price))
 }
 
-fn of_figure(figure: &Figure) -> Option<(&str, Estimate, f64)> {
+fn of_figure(figure: &Figure) -> Option<(&str, Estimate)> {
     let quantity = |name: &str| figure.quantities.get(name).map(|quantity| quantity.estimate);
-    in_ns(quantity)
-        .filter(|_| figure.status == Status::Measured)
-        .map(|(price, floor)| (&*figure.id, price, floor))
+    in_ns(quantity).filter(|_| figure.status == Status::Measured).map(|price| (&*figure.id, price))
 }
 
 #[cfg(test)]
@@ -303,16 +291,19 @@ mod tests {
     }
 
     #[test]
-    fn of_two_modes_the_faster_one_prices_a_call_and_what_is_typical_a_wake() {
-        let price = |id, mark| {
-            let typical = Estimate { value: 200.0, low: 90.0, high: 210.0, extremes: false };
-            let mut prices = Prices::default();
-            take(&mut prices, Some((id, typical, 100.0)), &[mark], None);
-            prices.sum(&[(id, 1.0)]).map(|it| it.value)
+    fn a_price_is_the_mean_and_its_interval_reaches_down_to_the_floor() {
+        let estimate = |value, low, high| Estimate { value, low, high, extremes: false };
+        let of = |name: &str| match name {
+            "floor" => Some(estimate(100.0, 90.0, 110.0)),
+            "typical" => Some(estimate(150.0, 140.0, 160.0)),
+            "mean" => Some(estimate(200.0, 190.0, 210.0)),
+            _ => None,
         };
-        for mark in [Mark::Bimodal, Mark::Shared] {
-            assert_eq!(price("syscall/read1", mark), Some(100.0));
-            assert_eq!(price("context_switch/pipe/cross_cpu", mark), Some(200.0));
+        for marks in [&[][..], &[Mark::Bimodal], &[Mark::Shared, Mark::Noisy]] {
+            let mut prices = Prices::default();
+            take(&mut prices, in_ns(of).map(|price| ("syscall/read1", price)), marks, None);
+            assert_eq!(prices.sum(&[("syscall/read1", 1.0)]), Some(estimate(200.0, 90.0, 210.0)));
+            assert_eq!(prices.circumstances(&["syscall/read1".to_owned()]).is_empty(), marks.is_empty());
         }
     }
 
