@@ -18,7 +18,7 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
     {"syscall/read0_devzero_libc", need_devzero, op_read0_libc, 1, 0}, {"syscall/sched_yield_libc", NULL, op_yield_libc, 1, 0},
     {"syscall/open_close", NULL, op_open_close, 1, 0}, {"syscall/stat", NULL, op_stat, 1, 0},
     {"syscall/getrandom", NULL, op_getrandom, 1, 0}, {"signal/deliver", need_handler, op_signal, 1, 0},
-    {"process/fork", NULL, op_fork, 1, 0}, {"process/posix_spawn", need_program, op_spawn, 1, 0},
+    {"process/fork", grow, op_fork, 1, 0}, {"process/posix_spawn", need_program, op_spawn, 1, 0},
     {"process/exec_static", need_program, op_exec, 1, 0},
     {"thread/create_join/stack_cached", NULL, op_thread, 1, 0},
     {"memory/mmap_munmap", NULL, op_map, 1, 0}, {"memory/mprotect", need_page, op_protect, 2, 0},
