@@ -21,7 +21,7 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
     {"process/fork", grow, op_fork, 1, 0}, {"process/posix_spawn", need_program, op_spawn, 1, 0},
     {"process/exec_static", need_program, op_exec, 1, 0},
     {"thread/create_join/stack_cached", NULL, op_thread, 1, 0},
-    {"memory/mmap_munmap", NULL, op_map, 1, 0}, {"memory/mprotect", need_page, op_protect, 2, 0},
+    {"memory/mmap_munmap", need_neighbour, op_map, 1, 0}, {"memory/mprotect", need_page, op_protect, 2, 0},
     {"memory/fault_anonymous", need_pages, op_fault, 1, 0},
     {"memory/fault_file", need_file_pages, op_fault_file, 1, 0}, {"memory/fault_copy", need_file_copies, op_fault, 1, 0},
     {"memory/give_back", need_touched_pages, op_give_back, 1, 0},

@@ -80,6 +80,8 @@ static void op_thread(long n) {
 }
 
 static void need_page(void) { map_pages(4096); touch_pages(); }
+/* Of another protection: the kernel joins a new mapping to one that is alike, which costs more. */
+static void need_neighbour(void) { if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) die("mmap"); }
 static void drop_pages(void) { OK(madvise(pages, mapped, MADV_DONTNEED)); }
 static void need_pages(void) { map_pages(64 << 20); arm = drop_pages; }
 static void need_touched_pages(void) { map_pages(8 << 20); arm = touch_pages; }

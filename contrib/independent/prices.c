@@ -300,7 +300,9 @@ int main(int count, char **argument) {
     if (operation->partner && n < 16) n = 16;
     if (arm == let_it_go) n = 32;
     /* Once around what a cache may hold: a floor of many short walks is that of the luckiest. */
-    if (links && n < 16384) n = n > links ? n : links < 16384 ? links : 16384;
+    long around = links < 16384 ? links : 16384;
+    if (block_bytes) around = (long)(block_bytes < 1 << 20 ? block_bytes : 1 << 20) / 1024;
+    if (n < around) n = around;
     static double samples[200000];
     size_t taken = 0;
     uint64_t start = now(), from = start + 50000000u, until = from + 60000000u;
