@@ -9,6 +9,8 @@ use oscost_sys::region::{Pages, Region};
 use crate::row::row;
 use crate::{claims, lack, residency};
 
+const PIECE_BYTES: usize = PIECE * size_of::<u64>();
+
 /// What is done with a piece.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
@@ -42,7 +44,7 @@ macro_rules! blocks {
                 heading: "1 KiB of a block",
                 call_path: CallPath::UserSpace,
                 revision: 3,
-                batch_at_least: around($bytes),
+                batch_at_least: super::once_around($bytes, PIECE_BYTES),
                 // The caches are what it measures: nobody else may use them between its batches.
                 group: $id,
                 claims: &claims::exactly(0.0),
@@ -68,13 +70,6 @@ blocks! {
     "memory/bandwidth/copy/block_16k", Copy, "copying", "copying", "libc's memcpy", "16 KiB", 16 << 10;
     "memory/bandwidth/copy/block_1m", Copy, "copying", "copying", "libc's memcpy", "1 MiB", 1 << 20;
     "memory/bandwidth/copy/block_64m", Copy, "copying", "copying", "libc's memcpy", "64 MiB", 64 << 20;
-}
-
-/// Pieces of a batch at least, and before it, untimed: once around what a second-level cache may hold. What else runs between batches
-/// takes its lines.
-const fn around(bytes: usize) -> u64 {
-    const MOST: usize = 1 << 20;
-    ((if bytes < MOST { bytes } else { MOST }) / (PIECE * size_of::<u64>())) as u64
 }
 
 fn moved(way: Way, bytes: usize) -> Result<Subject, Unable> {
@@ -114,6 +109,11 @@ impl Pieces {
         start..start + PIECE
     }
 
+    /// Pieces that go once around what a cache may hold of the block.
+    fn around(&self) -> u64 {
+        super::once_around(self.block.bytes(), PIECE_BYTES)
+    }
+
     /// The byte that memset writes.
     fn byte(&self) -> u8 {
         self.value.to_le_bytes()[0]
@@ -148,7 +148,7 @@ impl Batched for Read {
     }
 
     fn arm(&mut self) -> Outcome {
-        self.batch(around(self.0.block.bytes()))
+        self.batch(self.0.around())
     }
 
     /// Every word of every piece was read: each adds one.
@@ -170,7 +170,7 @@ impl Batched for Write {
     }
 
     fn arm(&mut self) -> Outcome {
-        self.batch(around(self.0.block.bytes()))
+        self.batch(self.0.around())
     }
 
     /// A round with another value leaves no word of the old one.
@@ -196,7 +196,7 @@ impl Batched for Set {
     }
 
     fn arm(&mut self) -> Outcome {
-        self.batch(around(self.0.block.bytes()))
+        self.batch(self.0.around())
     }
 
     /// A round with another byte leaves no word without it.
@@ -224,7 +224,7 @@ impl Batched for Copied {
     }
 
     fn arm(&mut self) -> Outcome {
-        self.batch(around(self.0.block.bytes()))
+        self.batch(self.0.around())
     }
 
     /// A round over new values leaves the copy equal to the block.

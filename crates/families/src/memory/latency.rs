@@ -9,9 +9,6 @@ use oscost_sys::region::Pages;
 use crate::row::row;
 use crate::{claims, residency};
 
-/// Loads of a batch at least, and before it, untimed: once around what a cache may hold. What else runs between batches takes lines
-/// and page tables from caches, and a batch that is short beside its set would find them gone each time.
-const AROUND: usize = 16 << 10;
 /// Bytes from one link to the next.
 const LINE: usize = 64;
 
@@ -28,7 +25,7 @@ macro_rules! sizes {
                 heading: "one load that depends on the one before",
                 call_path: CallPath::Instruction,
                 revision: 3,
-                batch_at_least: around($bytes),
+                batch_at_least: super::once_around($bytes, LINE),
                 // The caches are what it measures: nobody else may use them between its batches.
                 group: $id,
                 claims: &claims::exactly(0.0),
@@ -48,11 +45,6 @@ sizes! {
     "memory/latency/size_8m/huge_pages", "8 MiB", 8 << 20, Huge, "huge";
     "memory/latency/size_64m/small_pages", "64 MiB", 64 << 20, Small, "small";
     "memory/latency/size_64m/huge_pages", "64 MiB", 64 << 20, Huge, "huge";
-}
-
-const fn around(bytes: usize) -> u64 {
-    let links = bytes / LINE;
-    if links < AROUND { links as u64 } else { AROUND as u64 }
 }
 
 fn walk(bytes: usize, pages: Pages) -> Result<Subject, Unable> {
@@ -79,7 +71,7 @@ impl Batched for Walk {
     }
 
     fn arm(&mut self) -> Outcome {
-        self.batch(around(self.bytes))
+        self.batch(super::once_around(self.bytes, LINE))
     }
 
     /// The chain is one cycle over all lines, the walk is where so many loads lead, and the pages are of this size.

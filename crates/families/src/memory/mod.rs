@@ -13,6 +13,14 @@ mod mmap_munmap;
 mod mprotect;
 mod shootdown;
 
+/// How many steps of so many bytes go once around what a second-level cache may hold of `bytes`. A batch makes as many, and so many untimed
+/// before it: what else runs between batches takes lines and page tables from the caches, and a short batch would find them gone.
+const fn once_around(bytes: usize, step: usize) -> u64 {
+    const MOST: usize = 1 << 20;
+    let around = if bytes < MOST { bytes } else { MOST };
+    (around / step) as u64
+}
+
 pub const ALL: &[&dyn Benchmark] = &joined::<29>(&[
     mmap_munmap::ALL,
     mprotect::ALL,

@@ -111,13 +111,14 @@ impl Card {
     /// a cycle, and must be little of a batch: across CPUs the waiting side may still be awake when it begins.
     #[must_use]
     pub fn least_iterations(&self) -> u64 {
-        match self.placement {
-            _ if !self.blocks => self.batch_at_least,
+        let turns = match self.placement {
+            _ if !self.blocks => 1,
             // Who waits for its own child or thread alone leaves nobody waiting at the end.
             Placement::OneCpu => 1,
             Placement::CrossCpu => 8,
             _ => 16,
-        }
+        };
+        self.batch_at_least.max(turns)
     }
 
     /// Whether each operation may wake a partner that sleeps on another CPU: then what that CPU does while it is idle is a part of

@@ -34,6 +34,9 @@ const MADE: [&str; 3] = ["process/fork", "process/exec_static", "process/posix_s
 /// Of these, the one that copies nothing of its parent.
 const SHARES: &str = "process/posix_spawn";
 const PAGE: f64 = 4096.0;
+/// The figure of a thread that gives way to whoever is to run.
+const GIVES_WAY: &str = "context_switch/yield/same_cpu";
+
 /// The prices of what was counted: those of the newest runs of this machine and boot, then what is missing, measured.
 pub fn prices(
     counted: &[CountedRun],
@@ -158,12 +161,14 @@ fn made(id: &str, faults: Option<f64>, claim: impl Fn(&str) -> Option<f64>) -> O
     Some(MadeProcess { faults, pages, mappings: copied("post_condition:mappings")? })
 }
 
-/// Takes a price of a figure with these marks.
+/// Takes a price of a figure with these marks. Who gives way to others waits until they have had their turn: beside others that is no
+/// price.
 fn take(prices: &mut Prices, priced: Option<(&str, Estimate)>, marks: &[Mark], made: Option<MadeProcess>) {
     match (priced, made) {
         (Some((id, ..)), Some(made)) => prices.add_made(id, made),
         // Stored by a version that did not count it.
         (Some((id, ..)), None) if MADE.contains(&id) => return,
+        (Some((GIVES_WAY, ..)), _) if marks.contains(&Mark::Shared) => return,
         _ => {}
     }
     let why = |mark: &Mark| match mark {
@@ -218,12 +223,13 @@ fn effort(choices: &[Choice]) -> Effort {
 }
 
 /// A price in ns, and no less than the floor; `None` where it has none. It is the mean: what neighbours and interrupts add, a program pays
-/// as well, while the floor is that of a batch which met nobody, and what is typical that of rounds at full speed. Launches in which
-/// others had the CPU do not count.
-fn in_ns(quantity: impl Fn(&str) -> Option<Estimate>) -> Option<Estimate> {
-    let mean = ["mean", "typical", "call_p50"].into_iter().find_map(&quantity)?;
-    let floor = quantity("floor").unwrap_or(mean);
-    Some(Estimate { low: floor.low.min(mean.low), extremes: false, ..mean })
+/// as well, while the floor is that of a batch which met nobody, and what is typical that of rounds at full speed. Where others had the
+/// CPU of a launch, their time is in its mean, and not in the program's: then it is what is typical.
+fn in_ns(marks: &[Mark], quantity: impl Fn(&str) -> Option<Estimate>) -> Option<Estimate> {
+    let mean = quantity("mean").filter(|_| !marks.contains(&Mark::Shared));
+    let price = mean.or_else(|| quantity("typical")).or_else(|| quantity("call_p50"))?;
+    let floor = quantity("floor").unwrap_or(price);
+    Some(Estimate { low: floor.low.min(price.low), extremes: false, ..price })
 }
 
 fn of_outline(figure: &OutlineFigure) -> Option<(&str, Estimate)> {
@@ -231,12 +237,16 @@ fn of_outline(figure: &OutlineFigure) -> Option<(&str, Estimate)> {
         let quantity = figure.quantities.get(name)?;
         Some(Estimate { value: quantity.value?, low: quantity.low?, high: quantity.high?, extremes: false })
     };
-    in_ns(quantity).filter(|_| figure.status == Status::Measured).map(|price| (&*figure.id, price))
+    in_ns(&figure.marks, quantity)
+        .filter(|_| figure.status == Status::Measured)
+        .map(|price| (&*figure.id, price))
 }
 
 fn of_figure(figure: &Figure) -> Option<(&str, Estimate)> {
     let quantity = |name: &str| figure.quantities.get(name).map(|quantity| quantity.estimate);
-    in_ns(quantity).filter(|_| figure.status == Status::Measured).map(|price| (&*figure.id, price))
+    in_ns(&figure.marks, quantity)
+        .filter(|_| figure.status == Status::Measured)
+        .map(|price| (&*figure.id, price))
 }
 
 #[cfg(test)]
@@ -291,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_is_the_mean_and_its_interval_reaches_down_to_the_floor() {
+    fn a_price_is_the_mean_unless_others_had_the_cpu() {
         let estimate = |value, low, high| Estimate { value, low, high, extremes: false };
         let of = |name: &str| match name {
             "floor" => Some(estimate(100.0, 90.0, 110.0)),
@@ -299,12 +309,18 @@ mod tests {
             "mean" => Some(estimate(200.0, 190.0, 210.0)),
             _ => None,
         };
-        for marks in [&[][..], &[Mark::Bimodal], &[Mark::Shared, Mark::Noisy]] {
+        let priced = |id, marks: &[Mark]| {
             let mut prices = Prices::default();
-            take(&mut prices, in_ns(of).map(|price| ("syscall/read1", price)), marks, None);
-            assert_eq!(prices.sum(&[("syscall/read1", 1.0)]), Some(estimate(200.0, 90.0, 210.0)));
-            assert_eq!(prices.circumstances(&["syscall/read1".to_owned()]).is_empty(), marks.is_empty());
+            take(&mut prices, in_ns(marks, of).map(|price| (id, price)), marks, None);
+            assert!(!prices.has(id) || prices.circumstances(&[id.to_owned()]).is_empty() == marks.is_empty());
+            prices.sum(&[(id, 1.0)])
+        };
+        for marks in [&[][..], &[Mark::Bimodal], &[Mark::Noisy]] {
+            assert_eq!(priced("syscall/read1", marks), Some(estimate(200.0, 90.0, 210.0)));
         }
+        assert_eq!(priced("syscall/read1", &[Mark::Noisy, Mark::Shared]), Some(estimate(150.0, 90.0, 160.0)));
+        assert_eq!(priced(GIVES_WAY, &[Mark::Shared]), None, "their turns are in it");
+        assert!(priced(GIVES_WAY, &[]).is_some());
     }
 
     #[test]

@@ -207,7 +207,7 @@ fn bandwidth_is_moved_as_its_remarks_say() {
             "{way}: no loop moves two words at once"
         );
         assert!(loops(function).all(|body| !body.iter().any(|it| it.text.contains("memset"))), "{way}");
-        // Each addition waits for the one before: fewer sums than that take longer than the loads.
+        // Each addition to a sum waits for the one before: with less than four sums the additions take longer than the loads.
         let sums = |body: &[Instruction]| {
             let into = |it: &Instruction| it.text.rsplit_once(',').map(|(_, register)| register.to_owned());
             body.iter().filter(|it| vectors(it)).filter_map(into).collect::<BTreeSet<_>>().len()

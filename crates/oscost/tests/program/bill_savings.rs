@@ -276,15 +276,12 @@ fn promised_ns(home: &Home, program: &Path, rule: &str) -> Option<f64> {
     bill.savings.iter().find(|saving| saving.rule == rule).map(Saving::saved_ns)
 }
 
-/// Part of a program's time that a rule leaves, from which on the scatter of two prices may hide what it saves.
-const HIDES: f64 = 0.4;
-
 /// What came of a proof.
 #[derive(Clone, Copy)]
 enum Outcome {
     /// What was promised by what was measured.
     Promised(f64),
-    /// Nothing was promised, and much would be left.
+    /// Nothing was promised: less than half would be saved, a difference that the scatter of prices may hide.
     Hidden,
     /// Nothing was promised where most would be saved.
     Missed,
@@ -319,7 +316,7 @@ fn outcomes() -> Option<Vec<Outcome>> {
         let [before, after] = times.map(middle);
         match promised {
             Some(promised) => Outcome::Promised(promised / (before - after)),
-            None if after > HIDES * before => Outcome::Hidden,
+            None if after > before / 2.0 => Outcome::Hidden,
             None => Outcome::Missed,
         }
     };

@@ -267,8 +267,10 @@ impl Engine<'_> {
                 let shared = group.voided_by_sharing(&members);
                 let affordable =
                     took <= self.planned_left() && self.shared_ns + took <= effort.target_ns / SHARED_PART;
+                // What failed in it is found, whoever shared it: another launch might not come that far.
+                let failed = members.iter().any(|member| matches!(member, Member::Failed(_)));
                 let again = void.is_none();
-                if let Some(reason) = void.or(shared.filter(|_| affordable)) {
+                if let Some(reason) = void.or(shared.filter(|_| affordable && !failed)) {
                     group.void += 1;
                     emit(&Event::Warning(format!("{}: a launch is void: {reason}", group.name)));
                     group.void_reason = Some(reason);

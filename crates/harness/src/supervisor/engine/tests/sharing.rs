@@ -59,3 +59,19 @@ fn a_shared_launch_counts_where_there_is_no_time_for_another() {
     let ran = scene.run(shared(&[1]));
     assert_eq!((ran.warnings.len(), ran.launches.len()), (0, 1), "it would pass the deadline");
 }
+
+#[test]
+fn what_failed_in_a_shared_launch_is_not_forgotten() {
+    let mut scene = Scene::new(vec![series("a"), Card { group: "a", ..series("b") }]);
+    scene.options.effort = Effort { launches: 1, most_launches: 1, ..EFFORT };
+    // Another launch would be a good one.
+    let ran = scene.run(|job, number, report| {
+        let mut report = shared(&[1])(job, number, report)?;
+        if let (TaskFinding::Launch { members, .. }, 1) = (&mut report.finding, number) {
+            members[1] = Member::Failed(Failure::new("batch", "it broke"));
+        }
+        Ok(report)
+    });
+    assert_eq!(["a", "b"].map(|id| ran.figure(id).status), [Status::Measured, Status::Failed]);
+    assert!(ran.figure("a").marks.contains(&Mark::Shared));
+}
