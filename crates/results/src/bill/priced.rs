@@ -66,7 +66,7 @@ pub struct BillItem {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Price {
-    /// Mean price in ns; from the low end of the floor to the high end of the mean.
+    /// Price in ns: the mean, or what is typical where others had the CPU; from the low end of the floor to its high end.
     pub ns: Estimate,
     /// The figures that it is made of.
     pub ids: Vec<String>,
