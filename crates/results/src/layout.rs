@@ -62,7 +62,6 @@ impl Layout {
     }
 
     fn close<W: Write + ?Sized>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
-        self.element = false;
         if self.open.pop() == Some(true) {
             self.line(writer)?;
         }

@@ -216,10 +216,11 @@ mod tests {
         "lock/robust_mutex",
         "lock/semaphore_like",
     ];
-    static SYNONYMS: [Synonym; 3] = [
+    static SYNONYMS: [Synonym; 4] = [
         Synonym { words: &["lat_ctx", "context-switch"], what: "lmbench's", ids: &["context_switch/"] },
         Synonym { words: &["sem_post"], what: "libc's", ids: &["semaphore/system_v/"] },
         Synonym { words: &["fork"], what: "lmbench's", ids: &[] },
+        Synonym { words: &["null call"], what: "lmbench's", ids: &["syscall/getpid"] },
     ];
 
     fn found(text: &str) -> Option<(Way, Vec<&'static str>)> {
@@ -240,6 +241,7 @@ mod tests {
             ("s*pid", Way::Star, vec!["syscall/getpid"]),
             ("lat_ctx", Way::Synonym(&SYNONYMS[0]), vec!["context_switch/thread_pipe/same_cpu"]),
             ("SEM_POST", Way::Synonym(&SYNONYMS[1]), semaphores.clone()),
+            ("null-call", Way::Synonym(&SYNONYMS[3]), vec!["syscall/getpid"]),
             ("getpid", Way::Word, pids.clone()),
             ("SYSTEM-V", Way::Word, semaphores),
             ("mutex", Way::Word, vec!["lock/robust_mutex"]),
@@ -273,6 +275,7 @@ mod tests {
         assert!(nearest("cpu", ["cab"]).is_empty(), "a typo of two letters of three is none");
         assert!(nearest("", ["x"]).is_empty(), "one letter too few is no typo of one letter");
         assert_eq!(nearest("getpdi", ["getpid", "getpid", "getppid"]), ["getpid", "getppid"]);
+        assert_eq!(nearest("semaphore", ["semaphorexy", "semaphorex"]), ["semaphorex", "semaphorexy"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{Estimate, Judgement, Outline, PairedValue, Reproduction, RowFigure, 
 
 /// Figures that were wrong up to a revision of their card.
 struct Withdrawn {
-    /// The id, or its beginning and a `*`.
+    /// The id.
     id: &'static str,
     /// The last revision that was wrong.
     revision: u32,
@@ -62,11 +62,7 @@ const WITHDRAWN: &[Withdrawn] = &[
 /// Why the figure `id` of this revision of its card is wrong; `None` where nothing is known against it.
 #[must_use]
 pub fn withdrawn(id: &str, revision: u32) -> Option<&'static str> {
-    let names = |pattern: &str| match pattern.strip_suffix('*') {
-        Some(beginning) => id.starts_with(beginning),
-        None => id == pattern,
-    };
-    WITHDRAWN.iter().find(|entry| revision <= entry.revision && names(entry.id)).map(|entry| entry.why)
+    WITHDRAWN.iter().find(|entry| revision <= entry.revision && id == entry.id).map(|entry| entry.why)
 }
 
 /// Withdraws what is wrong in a result that was read: figures, and whatever was made of them, and verdicts without a count.

@@ -129,8 +129,7 @@ impl Tail {
 /// Qn of sorted values: of the distances of their pairs, the one whose rank is the number of pairs among half of the values.
 fn of_pairs(sorted: &[f64]) -> f64 {
     let count = sorted.len();
-    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return 0.0 };
-    if count < 2 || !(last - first).is_finite() {
+    if count < 2 || !(sorted[count - 1] - sorted[0]).is_finite() {
         return 0.0;
     }
     let half = count / 2 + 1;
@@ -147,7 +146,7 @@ fn of_pairs(sorted: &[f64]) -> f64 {
         of.sum()
     };
     // Numbers from 0 on have the order of their bits: each step halves what is left, and ends at the distance itself.
-    let (mut low, mut high) = (0, (last - first).to_bits());
+    let (mut low, mut high) = (0, (sorted[count - 1] - sorted[0]).to_bits());
     while low < high {
         let middle = low + (high - low) / 2;
         if within(f64::from_bits(middle)) >= rank { high = middle } else { low = middle + 1 }

@@ -210,14 +210,18 @@ mod tests {
     #[test]
     fn a_quantile_of_ratios_is_the_least_that_is_reached() {
         let atoms = (1..=10).map(|value| (f64::from(value), 0.1)).collect();
-        let (of, one) = (Distribution { atoms }, Distribution { atoms: vec![(1.0, 1.0)] });
-        for (p, expected) in [(0.3, (3.0, 7.0)), (0.5, (5.0, 5.0))] {
-            assert_eq!(quantile(&of, p), Some(expected.0));
-            let (low, high) = ratio_quantiles(&of, &one, p).unwrap();
-            assert!(
-                (low - expected.0).abs() < 1e-9 && (high - expected.1).abs() < 1e-9,
-                "{p}: {low}, {high}"
-            );
+        let of = Distribution { atoms };
+        // A ratio may be as small or as large as it likes.
+        for unit in [1.0, 1e-9, 1e9] {
+            let one = Distribution { atoms: vec![(unit, 1.0)] };
+            for (p, expected) in [(0.3, (3.0, 7.0)), (0.5, (5.0, 5.0))] {
+                assert_eq!(quantile(&of, p), Some(expected.0));
+                let (low, high) = ratio_quantiles(&of, &one, p).unwrap();
+                assert!(
+                    (low * unit - expected.0).abs() < 1e-9 && (high * unit - expected.1).abs() < 1e-9,
+                    "{p}: {low}, {high}"
+                );
+            }
         }
     }
 
@@ -252,6 +256,17 @@ mod tests {
             let across = judged(&[100.0; 6], &launches, 0.0);
             assert_eq!(across.verdict, Verdict::CannotTell(Doubt::AcrossMargin), "{across:?}");
         }
+    }
+
+    /// Each end leaves out what lies beyond it in one resample of forty.
+    #[test]
+    fn the_interval_beside_a_constant_is_that_of_the_other_side() {
+        let launches: Vec<f64> = (0..200).map(|launch| 100.0 + f64::from(launch)).collect();
+        let found = judged(&[100.0; 6], &launches, 0.0);
+        let spread = Launches::new(&launches, 0.25).unwrap().distribution();
+        let end = |p| quantile(&spread, p).unwrap() / 100.0 - 1.0;
+        assert!(end(0.025) < end(0.0375) && end(0.9625) < end(0.975), "an atom of its own");
+        assert!((found.low - end(0.025)).abs() < 1e-9 && (found.high - end(0.975)).abs() < 1e-9, "{found:?}");
     }
 
     #[test]

@@ -56,6 +56,22 @@ fn a_pipe_whose_other_side_does_nothing_is_given_up() {
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
+/// Who comes and writes nothing leaves an empty file: nobody is waited for any more.
+#[test]
+fn a_pipe_whose_other_side_goes_away_is_empty() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = fifo(directory.path(), "empty");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let writer = OpenOptions::new().write(true).open(&path).unwrap();
+            std::thread::sleep(Duration::from_millis(200));
+            drop(writer);
+        });
+        let said = load(&path).unwrap_err().to_string();
+        assert!(!said.contains("nobody has written"), "{said}");
+    });
+}
+
 #[test]
 fn a_pipe_whose_other_side_works_takes_and_gives_everything() {
     let directory = tempfile::tempdir().unwrap();
