@@ -82,7 +82,7 @@ def page(folder, names):
     )
     print(f"Emulators: {'; '.join(emulations)}.")
     print("The program's own part of an operation depends on its build. The kernel's part does not.\n")
-    print("- One star: operations differ, but every boot has the same counts equally often. The usual count is shown.")
+    print("- One star: operations of one boot differ, and all boots have the same counts equally often. The usual count is shown.")
     print("- Two stars: boots differ, because the kernel chooses at random or because of what the scheduler did before.")
     print("- `-`: no count.\n")
     row(["id"] + [f"{name}: {results[name]['conditions']['kernel'].removeprefix('Linux ')}" for name in names])
