@@ -256,6 +256,8 @@ mod tests {
             let remark = code.with(&shown);
             assert_eq!(RemarkCode::of(&remark), Some(code), "{remark}");
             assert_eq!(RemarkCode::named(&name.to_ascii_lowercase()), Some(code));
+            let parts: Vec<&str> = words.split(HOLE).collect();
+            assert_eq!(code.words(), parts.join("..."));
             assert_eq!(code.holes(&remark), Some(holes.iter().map(String::as_str).collect()), "{remark}");
             assert!(SAID[..index].iter().all(|known| known.1 < name), "{name} stands in order, and once");
         }

@@ -256,6 +256,10 @@ mod tests {
         let near = [[160; 20].as_slice(), &[167; 10]].concat();
         let step = clock_step(&[[1104, 1120, 1136].repeat(100), near].concat()).map(|step| step.step);
         assert_eq!(step, Some(1.0));
+        // Just nineteen of twenty are enough.
+        let far = [vec![1104; 35], vec![1120; 30], vec![1136; 30]].concat();
+        let step = clock_step(&[far, vec![160, 160, 160, 167, 167]].concat()).map(|step| step.step);
+        assert_eq!(step, Some(16.0));
         // Of more than 1024 steps nothing is taken, on the grid or off it.
         let far = [16 * 1025 + 1, 16 * 1025 + 7, 16 * 1024 + 7].map(|far| {
             let step = clock_step(&[[1104, 1120, 1136].repeat(100), vec![far]].concat()).unwrap();

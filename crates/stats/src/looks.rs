@@ -58,6 +58,8 @@ mod tests {
         assert_eq!(looks(1), [PlannedLook { rounds: 1, share: 1.0 }]);
         let rounds: Vec<usize> = looks(20).iter().map(|look| look.rounds).collect();
         assert_eq!(rounds, [6, 8, 11, 15, 20]);
+        let rounds: Vec<usize> = looks(9).iter().map(|look| look.rounds).collect();
+        assert_eq!(rounds, [6, 9], "a sixth more than 8 is hardly more");
         assert!((looks(20)[0].share - 0.3 * 0.3).abs() < 1e-12);
     }
 }

@@ -173,6 +173,12 @@ mod tests {
     }
 
     #[test]
+    fn a_value_of_just_the_rule_parts_two_peaks() {
+        let found = peaks(&series(&[(5, 30.0), (6, 14.0), (7, 20.0)]), 0.1).expect("values");
+        assert_eq!(found.count, 2);
+    }
+
+    #[test]
     fn the_worst_stretch_is_that_of_all_stretches_looked_at_one_by_one() {
         let values: Vec<f64> = series(&[(0, 50.0), (500, 1e9), (503, 1e9 + 1.0), (999, 60.0)]);
         for length in [1, 2, 7, 1000] {

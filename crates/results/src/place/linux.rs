@@ -49,8 +49,8 @@ impl Directory {
     pub(crate) fn make_private(path: &Path, owner: Option<Owner>) -> io::Result<Self> {
         let directory = Self::make(path, 0o700, owner)?;
         let holder = fs::fstat(&directory.fd)?.st_uid;
-        let user = directory.owner.as_ref().map_or(0, |owner| owner.uid);
-        if ![0, rustix::process::geteuid().as_raw(), user].contains(&holder) {
+        let user = directory.owner.as_ref().map(|owner| owner.uid);
+        if ![Some(0), Some(rustix::process::geteuid().as_raw()), user].contains(&Some(holder)) {
             return Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
                 format!("the directory belongs to user {holder}"),
