@@ -40,6 +40,13 @@ impl Environment {
         }
     }
 
+    /// The same for a thread that was put on this one CPU before: whoever has moved it since then voids the launch as well.
+    #[must_use]
+    pub fn put_on(self, cpus: &[usize]) -> Self {
+        let put = (cpus.len() == 1).then(|| cpus.to_vec());
+        Self { allowed: put.or(self.allowed), ..self }
+    }
+
     /// Why a launch between `self` and `later` does not count, if it does not.
     #[must_use]
     pub fn voided_by(&self, later: &Self) -> Option<String> {
@@ -164,6 +171,9 @@ mod tests {
     fn affinity_cpuset_and_suspend_void_a_launch() {
         let before = environment();
         assert_eq!(before.voided_by(&before), None);
+        let early = before.clone().put_on(&[1]).voided_by(&before);
+        assert!(early.expect("void").contains("from 1 to 0,1"), "it was moved before the first look");
+        assert_eq!(before.clone().put_on(&[]).voided_by(&before), None, "it places itself");
         let moved = Environment { allowed: Some(vec![1]), ..environment() };
         assert!(before.voided_by(&moved).expect("void").contains("from 0,1 to 1"));
         let shrunk = Environment { cpuset: Some("Cpus_allowed_list:\t0".into()), ..environment() };

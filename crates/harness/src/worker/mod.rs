@@ -187,7 +187,7 @@ impl<'a> Worker<'a> {
         let members = self.members();
         let circumstances = circumstances::read();
         let before = match self.place(&members) {
-            Ok(()) => Environment::read(&self.job.cpus),
+            Ok(put_on) => Environment::read(&self.job.cpus).put_on(put_on),
             Err(failure) => {
                 let finding = everybody_failed(&self.job.task, self.job.ids.len(), &failure);
                 return self.report(finding, &circumstances, None);

@@ -8,8 +8,8 @@ use crate::benchmark::card::Placement;
 use crate::protocol::message::{Failure, IdleCpu};
 
 impl Worker<'_> {
-    /// Puts the measuring thread where the group's placement wants it. A foreign program places itself.
-    pub(super) fn place(&self, members: &[Option<&'static dyn Benchmark>]) -> Result<(), Failure> {
+    /// Puts the measuring thread where the group's placement wants it, and says where that is. A foreign program places itself.
+    pub(super) fn place(&self, members: &[Option<&'static dyn Benchmark>]) -> Result<&[usize], Failure> {
         let placement = members.iter().flatten().next().map(|member| member.card().placement);
         let cpus = match placement {
             Some(Placement::Unpinned) => &self.job.cpus,
@@ -19,9 +19,9 @@ impl Worker<'_> {
             self.job.cpus.get(1).map_or(Ok(()), |&cpu| may_be_used(cpu))?;
         }
         if cpus.is_empty() && placement != Some(Placement::Unpinned) {
-            return Ok(());
+            return Ok(&[]);
         }
-        affinity::pin_to_all(cpus).map_err(|error| {
+        affinity::pin_to_all(cpus).map(|()| cpus).map_err(|error| {
             let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
             Failure::new("environment", format!("CPU {} cannot be used: {error}", cpus.join(",")))
         })
@@ -105,13 +105,18 @@ mod tests {
             let worker = Worker::new(&catalogue, on(cpus), None, &words).expect("a worker");
             std::thread::scope(|scope| {
                 scope
-                    .spawn(|| worker.place(&[Some(member)]).map_err(|failure| failure.to_string()))
+                    .spawn(|| {
+                        worker
+                            .place(&[Some(member)])
+                            .map(<[usize]>::to_vec)
+                            .map_err(|failure| failure.to_string())
+                    })
                     .join()
                     .expect("it ends")
             })
         };
-        assert_eq!(placed(vec![own, gone], plain), Ok(()), "who has no partner needs one CPU");
-        assert_eq!(placed(vec![own, own], wakes), Ok(()));
+        assert_eq!(placed(vec![own, gone], plain), Ok(vec![own]), "who has no partner needs one CPU");
+        assert_eq!(placed(vec![own, own], wakes), Ok(vec![own]));
         let told = placed(vec![own, gone], wakes).expect_err("its partner cannot run");
         assert!(told.contains(&format!("CPU {gone} cannot be used")), "{told}");
     }
