@@ -34,9 +34,9 @@ pub struct Step {
 /// * a difference is explained when it lies within min(1.25, d/8) of a multiple of d (0 is one): a step that is no whole
 ///   number is rounded by up to 1 either way, the estimate of d may be off by the rest, and with d/8 no more than one random
 ///   difference in four is explained;
-/// * at least 95 % of the differences outside the multiple that explains most are explained, and so 95 % of all. The
-///   second condition tells a step of 20 from a fine clock whose readings take 19 to 21: only the first has its rarer
-///   differences on the grid too;
+/// * at least 95 % of the differences outside the multiple that explains most are explained, and so are 95 % of all. That
+///   tells a step of 20 from a fine clock whose readings take 19 to 21: only the first has its rarer differences on the
+///   grid too;
 /// * d is refined to the sum of the explained differences divided by the number of steps in them, in which the rounding of
 ///   the readings cancels;
 /// * where a reading takes over 64 steps, d is first fitted to the gaps between the differences, which are few steps, and then

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-/// Terms of the continued fraction before it is taken as it is; a dozen do for every t that is looked at.
+/// Terms of the continued fraction before it is taken as it is; 40 do for every t that is looked at.
 const MOST_TERMS: u32 = 500;
 
 /// Probability that t with `freedom` degrees of freedom exceeds `t`.

@@ -64,7 +64,8 @@ fn a_pipe_whose_other_side_goes_away_is_empty() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let writer = OpenOptions::new().write(true).open(&path).unwrap();
-            std::thread::sleep(Duration::from_millis(200));
+            // The reader looks every 20 ms.
+            std::thread::sleep(Duration::from_secs(1));
             drop(writer);
         });
         let said = load(&path).unwrap_err().to_string();
