@@ -124,7 +124,7 @@ def jumping_clock(kind, short):
 
 def false_memory(kind, short):
     """What the store remembers of this processor is wrong; it is put right or believed in nothing that is signed."""
-    truth = run(QUIET)[2]
+    run(QUIET)
     path = judge.WORK / "state" / "oscost" / "runs" / "core.constants"
     try:
         kept = json.loads(path.read_text())
@@ -136,8 +136,14 @@ def false_memory(kind, short):
             for name in ("chain_ns", "throughput_ns", "entry_ns"):
                 if core.get(name):
                     core[name] *= factor
-        path.write_text(json.dumps(false))
-        judge.judge(kind, f"the core is remembered {factor} times as slow", QUIET, run(QUIET), ("busy_sibling", "noisy"), truth)
+
+        def fault():
+            path.write_text(json.dumps(false))
+            outcome = run(QUIET)
+            path.write_text(json.dumps(kept))
+            return outcome
+        outcome, truth = judge.beside(QUIET, fault)
+        judge.judge(kind, f"the core is remembered {factor} times as slow", QUIET, outcome, ("busy_sibling", "noisy"), truth)
     path.unlink(missing_ok=True)
 
 
@@ -238,6 +244,13 @@ def moved(kind, short):
     cross = handover("semaphore/posix_named")[1:]
     judge.judge(kind, "both sides are put on one CPU", cross,
           run(cross, beside=acting(lambda pid: os.sched_setaffinity(pid, {allowed[0]}), 0.005)), "withheld")
+
+    def partner(pid):
+        # The parent of a partner is a worker itself.
+        above = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        if b"__worker" in Path(f"/proc/{above}/cmdline").read_bytes().split(b"\0")[:3]:
+            os.sched_setaffinity(pid, os.sched_getaffinity(above))
+    judge.judge(kind, "partners are put on the CPU of their worker", cross, run(cross, beside=acting(partner, 0.002)), "withheld")
 
 
 def stopped(kind, short):

@@ -232,6 +232,15 @@ pub enum Participant {
     Thread(i32),
 }
 
+impl Participant {
+    /// Its pid or tid.
+    pub(crate) const fn id(self) -> i32 {
+        match self {
+            Self::Process(id) | Self::Thread(id) => id,
+        }
+    }
+}
+
 /// Why there is no subject.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unable {

@@ -51,16 +51,7 @@ impl Environment {
     #[must_use]
     pub fn voided_by(&self, later: &Self) -> Option<String> {
         if self.allowed != later.allowed || self.cpuset != later.cpuset {
-            let list = |environment: &Self| {
-                environment.allowed.as_ref().map_or("unknown".into(), |cpus| {
-                    cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-                })
-            };
-            return Some(format!(
-                "the CPUs that the launch may use changed from {} to {}",
-                list(self),
-                list(later)
-            ));
+            return Some(moved("the launch", self.allowed.as_deref(), later.allowed.as_deref()));
         }
         let slept = self.slept_until(later);
         (slept > SUSPEND_NS).then(|| format!("the machine slept for {} ms", slept / 1_000_000))
@@ -90,6 +81,16 @@ impl Environment {
     pub fn stolen_until(&self, later: &Self) -> Option<u64> {
         Some(later.steal_ns?.saturating_sub(self.steal_ns?))
     }
+}
+
+/// Says that `who` may use other CPUs than before; `None` are unknown ones.
+pub(super) fn moved(who: &str, before: Option<&[usize]>, now: Option<&[usize]>) -> String {
+    let list = |cpus: Option<&[usize]>| {
+        cpus.map_or("unknown".into(), |cpus| {
+            cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+        })
+    };
+    format!("the CPUs that {who} may use changed from {} to {}", list(before), list(now))
 }
 
 /// Periods in which a quota stopped the cgroup of this process, or one that it is in. `None` where that is not known.

@@ -106,6 +106,9 @@ pub(crate) fn group(
             foreign_share = watch.end();
         }
         let after = partners(&participants);
+        for &index in &batched {
+            members[index].inspect(|member| worker.look_for(&participants[index], *member));
+        }
         let canary_times = CanaryTimes::of(&rounds);
         let fast = canary_times.fast_rounds(&plan.core);
         for (position, &index) in batched.iter().enumerate() {

@@ -122,6 +122,8 @@ pub(crate) struct Worker<'a> {
     host_system_v_limits: Option<[u64; 4]>,
     /// How this process stands for those that are measured in it, once the first of several is set up.
     standing: Option<Standing>,
+    /// Why the launch does not count, where a partner was moved.
+    displaced: Option<String>,
     /// Members that were done before those that are measured now: a supervisor counts on.
     before: usize,
 }
@@ -179,6 +181,7 @@ impl<'a> Worker<'a> {
             awake: None,
             host_system_v_limits,
             standing: None,
+            displaced: None,
             before: 0,
         })
     }
@@ -236,7 +239,10 @@ impl<'a> Worker<'a> {
         Report {
             isolation: self.isolation.clone(),
             circumstances: circumstances::between(circumstances, &circumstances::read()),
-            void: before.as_ref().and_then(|before| before.voided_by(&after)),
+            void: before
+                .as_ref()
+                .and_then(|before| before.voided_by(&after))
+                .or_else(|| self.displaced.clone()),
             wrong_clock: before
                 .as_ref()
                 .and_then(|before| before.wrong_until(&after, &time_source::counter_hz())),
@@ -260,13 +266,9 @@ impl<'a> Worker<'a> {
         };
         self.progress.word(0).store(SETTING_UP + (self.before + index) as u64, Ordering::Relaxed);
         let cpu = self.job.cpus.first().copied().unwrap_or(0);
-        let partner_cpu = match benchmark.card().placement {
-            Placement::CrossCpu => self.job.cpus.get(1).copied().unwrap_or(cpu),
-            _ => cpu,
-        };
         let mut cx = SetUp {
             cpu,
-            partner_cpu,
+            partner_cpu: self.cpu_of_partners(benchmark),
             cpus: &self.job.cpus,
             keeper: &mut self.keeper,
             host_system_v_limits: self.host_system_v_limits,

@@ -2,9 +2,9 @@
 
 use oscost_sys::affinity;
 
-use super::Worker;
-use crate::benchmark::Benchmark;
+use super::{Worker, environment};
 use crate::benchmark::card::Placement;
+use crate::benchmark::{Benchmark, Participant};
 use crate::protocol::message::{Failure, IdleCpu};
 
 impl Worker<'_> {
@@ -25,6 +25,30 @@ impl Worker<'_> {
             let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
             Failure::new("environment", format!("CPU {} cannot be used: {error}", cpus.join(",")))
         })
+    }
+
+    /// The CPU that partners of a benchmark are put on: another one where it is to be, else that of the measuring thread.
+    pub(super) fn cpu_of_partners(&self, benchmark: &dyn Benchmark) -> usize {
+        let other = usize::from(benchmark.card().placement == Placement::CrossCpu);
+        let cpus = &self.job.cpus;
+        cpus.get(other).or(cpus.first()).copied().unwrap_or(0)
+    }
+
+    /// Looks where these partners are at the end: one that was moved before its launch began voids it, and no count shows that.
+    pub(super) fn look_for(&mut self, partners: &[Participant], benchmark: &dyn Benchmark) {
+        if !matches!(benchmark.card().placement, Placement::SameCpu | Placement::CrossCpu) {
+            return;
+        }
+        let put = [self.cpu_of_partners(benchmark)];
+        for partner in partners {
+            // Of one that is gone its calls tell.
+            match affinity::of_process(partner.id()) {
+                Ok(now) if now != put => {
+                    self.displaced = Some(environment::moved("a partner", Some(&put), Some(&now)));
+                }
+                _ => {}
+            }
+        }
     }
 
     /// The CPU that these members wake, if they wake another one.
@@ -68,7 +92,8 @@ mod tests {
     use crate::benchmark::card::Card;
     use crate::benchmark::catalogue::Catalogue;
     use crate::figures::synthetic;
-    use crate::protocol::message::{Job, Task};
+    use crate::protocol::message::{Job, Task, TaskFinding};
+    use crate::worker::circumstances;
 
     fn on(cpus: Vec<usize>) -> Job {
         let (ids, task, refused, directory) = (vec!["a".to_owned()], Task::Clock, None, None);
@@ -119,5 +144,38 @@ mod tests {
         assert_eq!(placed(vec![own, own], wakes), Ok(vec![own]));
         let told = placed(vec![own, gone], wakes).expect_err("its partner cannot run");
         assert!(told.contains(&format!("CPU {gone} cannot be used")), "{told}");
+    }
+
+    #[test]
+    fn a_partner_that_is_elsewhere_voids_its_launch() {
+        let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
+        let (own, gone) = (affinity::allowed().expect("CPUs")[0], usize::MAX);
+        let void = |cpus: [usize; 2], placement, partner| {
+            let benchmark = synthetic::choice(Card { blocks: true, placement, ..Card::BATCHED }).benchmark;
+            let mut worker = Worker::new(&catalogue, on(cpus.to_vec()), None, &words).expect("a worker");
+            worker.look_for(&[partner], benchmark);
+            worker.report(TaskFinding::Audit(Vec::new()), &circumstances::read(), None).void
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                affinity::pin_to(own).expect("pinned");
+                // This thread is the partner.
+                let partner = Participant::Thread(0);
+                assert_eq!(void([gone, own], Placement::CrossCpu, partner), None);
+                assert_eq!(void([own, gone], Placement::SameCpu, partner), None);
+                for (cpus, placement) in
+                    [([own, gone], Placement::CrossCpu), ([gone, own], Placement::SameCpu)]
+                {
+                    let words = format!("the CPUs that a partner may use changed from {gone} to {own}");
+                    assert_eq!(void(cpus, placement, partner), Some(words));
+                }
+                assert_eq!(
+                    void([gone, gone], Placement::OneCpu, partner),
+                    None,
+                    "nobody has put it anywhere"
+                );
+                assert_eq!(void([gone, gone], Placement::CrossCpu, Participant::Process(i32::MAX)), None);
+            });
+        });
     }
 }

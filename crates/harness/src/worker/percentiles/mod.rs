@@ -13,7 +13,7 @@ use oscost_sys::clock::pause;
 use super::Worker;
 use super::clock::Monotonic;
 use super::rounds::Progress;
-use crate::benchmark::{Benchmark, Participant, Subject};
+use crate::benchmark::{Benchmark, Subject};
 use crate::protocol::message::{Failure, Member, TaskFinding};
 use crate::protocol::timed::{FirstCalls, SinglesPlan, Timed};
 
@@ -29,7 +29,8 @@ pub(crate) fn group(
             Subject::Batched(mut batched) => {
                 worker.settle();
                 worker.progress().running(0);
-                let partners: Vec<i32> = batched.participants().iter().map(|it| tid(*it)).collect();
+                let participants = batched.participants();
+                let partners: Vec<i32> = participants.iter().map(|it| it.id()).collect();
                 let mut kernel = gaps::Kernel::new(&partners);
                 let found =
                     singles::run(&mut Monotonic, &mut kernel, &mut *batched, plan).and_then(|found| {
@@ -37,6 +38,7 @@ pub(crate) fn group(
                         let mut idle = |ns| pause(Duration::from_nanos(ns));
                         Ok((found, first_calls::make(&mut Monotonic, &mut idle, &mut *batched, cache)?))
                     });
+                worker.look_for(&participants, ready.benchmark);
                 match found {
                     Ok((found, first)) => Member::Done(told(found, first)),
                     Err((phase, error)) => Member::Failed(Failure::new(phase, error)),
@@ -46,13 +48,6 @@ pub(crate) fn group(
         other => other.map(|_| Timed::default()),
     };
     TaskFinding::Percentiles(timed)
-}
-
-fn tid(participant: Participant) -> i32 {
-    match participant {
-        Participant::Process(pid) => pid,
-        Participant::Thread(tid) => tid,
-    }
 }
 
 fn told(found: singles::Singles, first: FirstCalls) -> Timed {
