@@ -166,6 +166,21 @@ fn values_that_a_later_version_added_are_unknown_and_nothing_else_is() {
     assert!(matches!(from_bytes(&sealed(&later)), Err(Refused::NotAResult { .. })), "a number is no state");
 }
 
+/// Results without answers say in words alone where a cell stands.
+#[test]
+fn words_tell_where_a_cell_stands_where_a_file_has_no_answers() {
+    let mut value = open_sample();
+    value["reproductions"][0]["document"] = json!("grame");
+    value["reproductions"][0]["cell"] = json!({"table": "x", "row": "20 000 in a row", "column": "x"});
+    let at = |value: &Value| {
+        let result = from_bytes(&sealed(value)).unwrap();
+        result.reproductions[0].cell.as_ref().and_then(|cell| cell.axis.as_ref().map(|axis| axis.at))
+    };
+    assert_eq!(at(&value), Some(20_000));
+    value["answers"] = json!([{"document": "grame", "key": "x", "question": "x", "unit": "ns"}]);
+    assert_eq!(at(&value), None);
+}
+
 /// The sample with its fourth figure as one that was wrong, and everything made of it.
 fn wrong_sample(revision: Option<u32>) -> (Value, String) {
     let id = "lock/shared_mutex/handover/cross_cpu";
