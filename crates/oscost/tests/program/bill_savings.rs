@@ -14,7 +14,7 @@ use crate::support::{Home, skip};
 /// What a promise may differ from what was measured.
 const WITHIN: f64 = 0.25;
 /// Runs of each program before the bill, and after it; the middle one counts, as a price is a mean.
-const RUNS: usize = 3;
+const RUNS: usize = 5;
 /// What was measured before the bill and after it may differ by so much: else the machine changed meanwhile, and the price is of neither.
 const STEADY: f64 = WITHIN / 2.0;
 /// So many outcomes of each proof are wanted; the median counts.
@@ -272,11 +272,12 @@ fn once_ns(program: &Path, of: Time) -> f64 {
 
 /// What the bill of a program promises by a rule, ns. Of one that promises nothing: what part of a time its prices may take for the
 /// whole, as both lie in their interval.
-fn promised_ns(home: &Home, program: &Path, rule: &str) -> Result<f64, f64> {
-    let file = format!("{rule}.json");
-    let done = home.measure(&["bill", "--json", &file, "--", program.to_str().expect("a path")]);
+fn promised_ns(program: &Path, rule: &str) -> Result<f64, f64> {
+    // Without a stored price: each sitting has its own.
+    let home = Home::new();
+    let done = home.measure(&["bill", "--json", "bill.json", "--", program.to_str().expect("a path")]);
     let result: RunResult =
-        oscost_results::load(&home.path().join(&file)).unwrap_or_else(|_| panic!("{done:?}"));
+        oscost_results::load(&home.path().join("bill.json")).unwrap_or_else(|_| panic!("{done:?}"));
     let bill = result.bill.expect("a bill");
     let sum = |end: fn(&Estimate) -> f64| bill.items.iter().map(|item| end(&item.together)).sum::<f64>();
     let scatter = sum(|it| it.low) / sum(|it| it.high);
@@ -295,7 +296,7 @@ enum Outcome {
 }
 
 /// What came of a proof, if the machine stood still meanwhile.
-fn outcome(home: &Home, proof: &Proof, programs: &[PathBuf; 2]) -> Option<Outcome> {
+fn outcome(proof: &Proof, programs: &[PathBuf; 2]) -> Option<Outcome> {
     let middle = |program: &PathBuf| {
         let mut times: Vec<f64> = (0..RUNS).map(|_| once_ns(program, proof.of)).collect();
         times.sort_unstable_by(f64::total_cmp);
@@ -303,7 +304,7 @@ fn outcome(home: &Home, proof: &Proof, programs: &[PathBuf; 2]) -> Option<Outcom
     };
     let measured = || programs.each_ref().map(middle);
     let first = measured();
-    let promised = promised_ns(home, &programs[0], proof.rule);
+    let promised = promised_ns(&programs[0], proof.rule);
     let last = measured();
     let saved = [first, last].map(|[before, after]| before - after);
     if (saved[0] / saved[1] - 1.0).abs() > STEADY {
@@ -329,7 +330,7 @@ fn outcomes() -> Option<Vec<Vec<Outcome>>> {
     for _ in 0..MOST_SITTINGS {
         for ((proof, programs), of) in PROOFS.iter().zip(&programs).zip(&mut outcomes) {
             if of.len() < SITTINGS {
-                of.extend(outcome(&home, proof, programs));
+                of.extend(outcome(proof, programs));
             }
         }
     }
