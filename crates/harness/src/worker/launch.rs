@@ -107,7 +107,9 @@ pub(crate) fn group(
         }
         let after = partners(&participants);
         for &index in &batched {
-            members[index].inspect(|member| worker.look_for(&participants[index], *member));
+            if let Some(member) = members[index] {
+                worker.look_for(&participants[index], member);
+            }
         }
         let canary_times = CanaryTimes::of(&rounds);
         let fast = canary_times.fast_rounds(&plan.core);
