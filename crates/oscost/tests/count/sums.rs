@@ -4,6 +4,10 @@ use oscost_results::{Repeats, from_bytes};
 
 use crate::{command, kernel};
 
+/// What depends on where objects lie, or on what RCU defers. What switches depends on the scheduler's past, and all else is constant
+/// (docs/method/counts.md).
+const DEPEND: [&str; 2] = ["syscall/open_close", "syscall/stat"];
+
 #[test]
 #[ignore = "it counts the whole core list: .ci/full"]
 fn every_constant_figure_is_the_sum_of_its_functions() {
@@ -13,7 +17,7 @@ fn every_constant_figure_is_the_sum_of_its_functions() {
     let output = command(&arguments).output().expect("it was built");
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", String::from_utf8_lossy(&output.stderr));
     let result = from_bytes(&output.stdout).expect("a result");
-    let (mut constant, mut others) = (0, 0);
+    let mut constant = 0;
     for figure in &result.figures {
         let Some(count) = &figure.count else { continue };
         let disagree = figure.remarks.iter().find(|remark| remark.contains("disagree"));
@@ -24,9 +28,10 @@ fn every_constant_figure_is_the_sum_of_its_functions() {
             constant += 1;
         } else {
             assert!(count.sum() > 0 && count.why.is_some(), "{}: a tree and a reason", figure.id);
-            others += 1;
+            let depends = figure.id.ends_with("/same_cpu") || DEPEND.contains(&figure.id.as_str());
+            assert!(depends, "{}: {:?}", figure.id, count.why);
         }
     }
-    // What depends on the time, the scheduler or the allocator is not constant; most of the list is.
-    assert!(constant >= 30 && constant > 2 * others, "{constant} constant ids, {others} others");
+    // Fifteen readings and calls, and four semaphores.
+    assert!(constant >= 19, "{constant}");
 }
