@@ -57,16 +57,12 @@ def interposed(fault, **more):
 
 def beside(ids, fault, **how):
     """The outcome of `fault`, and the truth of a run before it. Where the truth of a run after it differs by over 1 %, the machine
-    changed meanwhile, and where others had the CPU the fault is not alone: it is tried again. After six tries there is no truth in
-    the first case, and in the second the figures are judged as they are."""
-    steady = None
+    changed meanwhile, and it is tried again; after six tries there is no truth."""
     for _ in range(6):
         before, outcome, after = run(ids, **how)[2], fault(), run(ids, **how)[2]
         if all(name in before and name in after and abs(value(before[name]) / value(after[name]) - 1) <= 0.01 for name in ids):
-            steady = outcome, before
-            if not any("shared" in outcome[2][name]["marks"] for name in ids if name in outcome[2]):
-                break
-    return steady or (outcome, UNSTEADY)
+            return outcome, before
+    return outcome, UNSTEADY
 
 
 def quantity(figure):

@@ -97,8 +97,8 @@ def prefixed(cases, ids, wants, with_truth=False):
 def clocks(kind, short):
     for rate in ["1/2"] if short else ["1/2", "2", "9/10", "11/10", "99/100"]:
         fault = lambda: run(QUIET, env=interposed("", FAULT_CLOCK=rate))
-        # A hundredth is less than what figures differ by: it may stay within 2 % of the truth, in which the library is, too: each of
-        # its calls takes longer.
+        # A hundredth is less than what figures differ by, so 2 % off the truth will do. The truth has the library, too: a call through
+        # it takes longer.
         outcome, truth = judge.beside(QUIET, fault, env=interposed("")) if rate == "99/100" else (fault(), None)
         judge.judge(kind, f"every clock of libc runs at {rate}", QUIET, outcome, "withheld" if truth is None else (), truth)
 
