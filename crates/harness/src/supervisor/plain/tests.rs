@@ -1,5 +1,7 @@
 //! Children that do a job, end before it or hang, and launches of benchmarks that sleep.
 
+use oscost_sys::usage::{self, Whose};
+
 use super::*;
 use crate::benchmark::card::Card;
 use crate::benchmark::{
@@ -96,9 +98,18 @@ fn who_hangs_is_ended_at_the_deadline_and_an_interrupted_run_starts_nobody() {
 /// Sleeps twice in an iteration, and was right afterwards or not.
 struct Sleeps(bool);
 
+/// Sleeps until it has left the CPU: a sleep whose time is over before it begins does not.
+fn leave_the_cpu() {
+    let left = || usage::own(Whose::Thread).expect("getrusage").voluntary_switches;
+    let before = left();
+    while left() == before {
+        oscost_sys::clock::pause(std::time::Duration::from_micros(1));
+    }
+}
+
 impl Batched for Sleeps {
     fn batch(&mut self, iterations: u64) -> Outcome {
-        (0..2 * iterations).for_each(|_| oscost_sys::clock::pause(std::time::Duration::from_micros(1)));
+        (0..2 * iterations).for_each(|_| leave_the_cpu());
         Ok(())
     }
 
