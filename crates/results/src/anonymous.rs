@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{CheckState, RunResult, format};
+use crate::{CheckState, GapCause, RunResult, format};
 
 /// Checks whose findings name nothing of the host: no path, process, interface or user.
 const NAMELESS: &str = "clock_source clock_rate gaps load virtualisation smt frequency idle_cpus cpu_distance wakeup \
@@ -80,6 +80,16 @@ impl RunResult {
         for figure in &mut self.figures {
             figure.evidence.tracer_pid = None;
             figure.unknown.clear();
+            for launch in &mut figure.launches {
+                let circumstances = &mut launch.circumstances;
+                circumstances.tracer_pid = circumstances.tracer_pid.filter(|pid| *pid == 0);
+                circumstances.preload.iter_mut().flatten().for_each(|name| LEFT_OUT.clone_into(name));
+                circumstances.unknown.clear();
+                launch.unknown.clear();
+            }
+            // Interrupts are the machine's; whoever else ran on it is the user's.
+            let gaps = figure.percentiles.iter_mut().flat_map(|it| &mut it.account.gaps);
+            gaps.filter(|gaps| gaps.cause == GapCause::Preemption).for_each(|gaps| gaps.by = None);
         }
         self.without_paths()
     }
@@ -141,7 +151,7 @@ fn without_paths(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn sample() -> RunResult {
@@ -188,6 +198,25 @@ mod tests {
         }
     }
 
+    /// Percentiles of operations beside a task of this name, and a timer.
+    pub(crate) fn timed_alone_beside(name: &str) -> crate::Percentiles {
+        let gaps = |cause: &str, by: &str| {
+            serde_json::json!({
+                "cause": cause, "by": by, "count": 1, "in_passes": 1, "total_ns": 9, "longest_ns": 9,
+            })
+        };
+        let percentiles = serde_json::json!({
+            "operations_per_pass": 1, "passes": 10, "launches": 1, "pair_ns": 9.0, "mean_ns": 9.0, "max_ns": 9.0,
+            "quantiles": [], "longer": [], "from_ns": [], "counts": [],
+            "beside_batch": {"alone_ns": 9.0, "batch_ns": 9.0},
+            "account": {
+                "elapsed_ns": 9, "passes_ns": 9, "counting_ns": 0, "looking_ns": 0, "limit_ns": 9,
+                "gaps": [gaps("preemption", name), gaps("interrupt", "timer")],
+            },
+        });
+        serde_json::from_value(percentiles).expect("percentiles")
+    }
+
     #[test]
     fn nothing_that_tells_of_somebody_is_left() {
         const NAME: &str = "mallory";
@@ -214,6 +243,12 @@ mod tests {
             unknown.insert("owner".into(), NAME.into());
         }
         whole.bill = Some(Box::new(bill));
+        let figure = &mut whole.figures[0];
+        let circumstances = &mut figure.launches[0].circumstances;
+        (circumstances.tracer_pid, circumstances.preload) = (Some(4321), Some(vec![NAME.to_owned()]));
+        circumstances.unknown.insert("owner".into(), NAME.into());
+        figure.launches[0].unknown.insert("owner".into(), NAME.into());
+        figure.percentiles = Some(timed_alone_beside(NAME));
         let maps = [
             &mut whole.unknown,
             &mut whole.conditions.unknown,
@@ -242,6 +277,17 @@ mod tests {
         let anonymous = whole.anonymous();
         let text = String::from_utf8(crate::to_bytes(&anonymous).expect("a result")).expect("text");
         assert!(!text.contains(NAME), "{text}");
+        let by = |gaps: &crate::Gaps| (gaps.cause, gaps.by.clone());
+        let gaps = anonymous.figures[0].percentiles.iter().flat_map(|it| &it.account.gaps);
+        let timer = (GapCause::Interrupt, Some("timer".to_owned()));
+        assert_eq!(gaps.map(by).collect::<Vec<_>>(), [(GapCause::Preemption, None), timer]);
+        let circumstances = &anonymous.figures[0].launches[0].circumstances;
+        assert_eq!(
+            (circumstances.tracer_pid, circumstances.seccomp_mode),
+            (None, Some(2)),
+            "a mode names nobody"
+        );
+        assert_eq!(circumstances.preload, Some(vec![LEFT_OUT.to_owned()]));
         assert_eq!(anonymous.started, "2026-11-22T00:00:00Z");
         assert_eq!(
             (anonymous.conditions.uid, anonymous.conditions.preload.map(|it| it.len())),

@@ -1,8 +1,10 @@
 //! Facts about the host in a result: each with its reason.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use crate::{RunResult, format};
+use crate::{GapCause, RunResult, format};
 
 /// A fact of the host that a result holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +82,8 @@ fn of_the_run() -> impl Iterator<Item = &'static str> {
 const DOCTOR: &str = "the doctor's findings: what disturbed, and what to change";
 /// Why the program of a bill is kept.
 const PROGRAM: &str = "the program that the bill is of, as you typed it";
+/// Why names of tasks are kept.
+const TASKS: &str = "tasks that took the CPU from single operations (--percentiles)";
 /// Why something is there that this version does not know.
 const UNKNOWN: &str = "written by another version of oscost, which knows why";
 impl RunResult {
@@ -117,6 +121,14 @@ impl RunResult {
             name: "bill.program".to_owned(),
             value: bill.program.join(" "),
             why: PROGRAM,
+        }));
+        let tasks = self.figures.iter().filter_map(|figure| figure.percentiles.as_ref());
+        let tasks = tasks.flat_map(|it| &it.account.gaps).filter(|gaps| gaps.cause == GapCause::Preemption);
+        let tasks: BTreeSet<&str> = tasks.filter_map(|gaps| gaps.by.as_deref()).collect();
+        facts.extend((!tasks.is_empty()).then(|| HostFact {
+            name: "figures.percentiles.account.gaps.by".to_owned(),
+            value: Vec::from_iter(tasks).join(", "),
+            why: TASKS,
         }));
         facts
     }
@@ -162,6 +174,10 @@ mod tests {
         {
             assert!(names.contains(&name), "{name}: {names:?}");
         }
+        let mut beside = sample();
+        beside.figures[0].percentiles = Some(crate::anonymous::tests::timed_alone_beside("backup"));
+        let told = beside.host_facts();
+        assert!(told.iter().any(|fact| fact.value == "backup" && fact.why == TASKS), "{told:?}");
         let mut of_tomorrow = sample();
         of_tomorrow.conditions.unknown.insert("mood".into(), "good".into());
         let told = of_tomorrow.host_facts();

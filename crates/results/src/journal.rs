@@ -204,10 +204,13 @@ fn head(payload: &[u8]) -> String {
     format!("{:08x} {:08x} ", payload.len(), crc32fast::hash(payload))
 }
 
-/// The whole records at the start of a journal. What is larger than a result could not be saved anyway.
+/// A launch has more words in a journal than in a result, which puts its rounds together: several times as much is read.
+const MOST_BYTES: u64 = 8 * MAX_BYTES;
+
+/// The whole records at the start of a journal.
 fn records(file: &File) -> std::io::Result<Vec<Value>> {
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
     let mut rest = bytes.as_slice();
     let mut records = Vec::new();
     while let Some((record, behind)) = first_record(rest) {
@@ -275,6 +278,18 @@ mod tests {
         assert_eq!(recover(&store).len(), 1, "kept until it is finished");
         recover(&store).remove(0).finish().unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    /// Journals hold the rounds of each launch, and results do not.
+    #[test]
+    fn a_journal_may_be_longer_than_a_result() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::at(directory.path());
+        let journal = Journal::create(&store, &json!({"seed": 7})).unwrap();
+        let half = "x".repeat(MAX_BYTES as usize / 2);
+        (0..3).for_each(|_| journal.append(&half).unwrap());
+        drop(journal);
+        assert_eq!(recover(&store).remove(0).records.len(), 3);
     }
 
     #[test]

@@ -58,6 +58,9 @@ struct PastFigure {
 #[derive(Deserialize)]
 struct PastLaunch {
     quantities: BTreeMap<String, f64>,
+    /// Of launches on two CPUs only those that were near to each other count.
+    #[serde(default)]
+    hop_ns: Option<f64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -69,7 +72,11 @@ struct PastEvidence {
 impl From<PastFigure> for Figure {
     fn from(past: PastFigure) -> Self {
         let PastFigure { id, revision, placement, status, marks, launches, evidence } = past;
-        let launch = |PastLaunch { quantities }| LaunchRecord { quantities, ..LaunchRecord::default() };
+        let launch = |PastLaunch { quantities, hop_ns }| LaunchRecord {
+            quantities,
+            hop_ns,
+            ..LaunchRecord::default()
+        };
         Self {
             id,
             revision,
@@ -135,7 +142,7 @@ fn load_one(path: &Path) -> Result<RunResult, LoadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::from_bytes;
+    use crate::{from_bytes, to_bytes};
 
     const SAMPLES: [&[u8]; 2] =
         [include_bytes!("../tests/samples/v1.json"), include_bytes!("../tests/samples/v2.json")];
@@ -143,10 +150,13 @@ mod tests {
     #[test]
     fn a_past_run_says_what_its_result_says() {
         for sample in SAMPLES {
-            let (whole, past) = (from_bytes(sample).unwrap(), past_from_bytes(sample).unwrap());
+            let mut whole = from_bytes(sample).unwrap();
+            let launches = whole.figures.iter_mut().flat_map(|figure| &mut figure.launches);
+            launches.zip([33.0, 160.0]).for_each(|(launch, hop)| launch.hop_ns = Some(hop));
+            let past = past_from_bytes(&to_bytes(&whole).unwrap()).unwrap();
             assert_eq!(past.figures.len(), whole.figures.len());
             let launches = |figure: &Figure| -> Vec<_> {
-                figure.launches.iter().map(|launch| launch.quantities.clone()).collect()
+                figure.launches.iter().map(|launch| (launch.quantities.clone(), launch.hop_ns)).collect()
             };
             for (past, whole) in past.figures.iter().zip(&whole.figures) {
                 assert_eq!((&past.id, past.revision, past.status), (&whole.id, whole.revision, whole.status));

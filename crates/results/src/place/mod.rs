@@ -112,6 +112,8 @@ impl NewFile {
             match self.directory.link(&self.file, name) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     let temporary = temporary_name()?;
+                    // Else a sweep takes it for the file of a dead writer. Where nothing can be locked, nothing is swept.
+                    let _ = self.file.try_lock();
                     self.directory.link(&self.file, &temporary)?;
                     self.temporary = Some(temporary);
                 }
@@ -169,7 +171,11 @@ impl Directory {
                 .and_then(|rest| rest.strip_suffix(TEMPORARY))
                 .is_some_and(is_random_hex);
             if stray && self.open(&name).is_ok_and(|file| file.try_lock().is_ok()) {
-                self.remove(&name)?;
+                match self.remove(&name) {
+                    // Another sweep was sooner.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    removed => removed?,
+                }
             }
         }
         Ok(())
