@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use crate::clock::{self, Clock};
 use crate::folder::Folder;
 use crate::usage::{self, Whose};
-use crate::{affinity, cpu_time};
+use crate::{affinity, cpu_time, processor};
 
 /// Bytes of a file of counters that are read, at most.
 const MOST_BYTES: usize = 1 << 20;
@@ -130,15 +130,25 @@ fn waited_of(text: &str) -> Option<u64> {
 }
 
 /// How often CPUs of this machine were interrupted to forget translations of addresses. `None` where that is not counted:
-/// processors that tell one another by themselves (aarch64, INVLPGB of AMD).
+/// processors that tell one another by themselves (aarch64, INVLPGB of AMD), and guests that ask their hypervisor to tell them.
 #[must_use]
 pub fn tlb_shootdowns() -> Option<u64> {
+    let xen = crate::file::text("/sys/hypervisor/guest_type");
+    if hypervisor_tells(processor::hypervisor().flatten().as_deref(), xen.ok().as_deref()) {
+        return None;
+    }
     let processor = crate::file::text("/proc/cpuinfo").ok()?;
     let flags = processor.lines().find(|line| line.starts_with("flags"))?;
     if flags.split_whitespace().any(|flag| flag == "invlpgb") {
         return None;
     }
     of_all_cpus(&crate::file::text("/proc/interrupts").ok()?, "TLB:")
+}
+
+/// Whether the kernel asks a hypervisor of this name to tell CPUs what to forget: of Hyper-V, and in a Xen guest of this type.
+/// Linux: arch/x86/hyperv/mmu.c, arch/x86/xen/mmu_pv.c.
+fn hypervisor_tells(hypervisor: Option<&str>, xen_guest: Option<&str>) -> bool {
+    hypervisor == Some("Microsoft Hv") || xen_guest.is_some_and(|guest| guest.trim() == "PV")
 }
 
 /// The sum over all CPUs of the line that begins with `name` in a text of /proc/interrupts.
@@ -241,6 +251,21 @@ mod tests {
     fn shootdowns_are_summed_over_cpus() {
         let text = format!("{INTERRUPTS}TLB:       5         7   TLB shootdowns\n");
         assert_eq!((of_all_cpus(&text, "TLB:"), of_all_cpus(INTERRUPTS, "TLB:")), (Some(12), None));
+    }
+
+    /// Linux counts no interrupt where it asks Hyper-V, or Xen in a paravirtual guest.
+    #[test]
+    fn who_asks_the_hypervisor_interrupts_nobody() {
+        for (hypervisor, xen_guest, tells) in [
+            (None, None, false),
+            (Some("KVMKVMKVM"), None, false),
+            (Some("Microsoft Hv"), None, true),
+            (Some("XenVMMXenVMM"), Some("HVM\n"), false),
+            (Some("XenVMMXenVMM"), Some("PVH\n"), false),
+            (None, Some("PV\n"), true),
+        ] {
+            assert_eq!(hypervisor_tells(hypervisor, xen_guest), tells, "{hypervisor:?}, {xen_guest:?}");
+        }
     }
 
     #[test]

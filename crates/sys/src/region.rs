@@ -285,23 +285,40 @@ pub fn limit() -> Option<u64> {
     groups().map(|(limit, _)| limit).min()
 }
 
-/// The limit and the use of each cgroup of this process that has a limit.
+/// The limit of each cgroup of this process that has one, and what it uses without the files' pages that the kernel would give back.
 fn groups() -> impl Iterator<Item = (u64, u64)> {
     let groups = crate::file::text("/proc/self/cgroup").unwrap_or_default();
-    // Version 2, and 1: how a line names the group, where groups lie, and the files of limit and use.
+    // Version 2, and 1: how a line names the group, where groups lie, the files of limit and use, and how the counts begin that
+    // are of the groups below, too.
     let versions = [
-        ("::", "/sys/fs/cgroup", "memory.max", "memory.current"),
-        (":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ("::", "/sys/fs/cgroup", "memory.max", "memory.current", ""),
+        (":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
     ];
-    versions.into_iter().flat_map(move |(name, root, limit, used)| {
+    versions.into_iter().flat_map(move |(name, root, limit, used, counts)| {
         let path = groups.lines().find_map(|line| line.split_once(name)).map_or("", |(_, path)| path);
         let folder = std::path::Path::new(root).join(path.trim_start_matches('/'));
         let number = |folder: &std::path::Path, file: &str| {
             crate::file::text(folder.join(file)).ok()?.trim().parse::<u64>().ok()
         };
-        let both = |folder: &std::path::Path| Some((number(folder, limit)?, number(folder, used)?));
+        let both = |folder: &std::path::Path| {
+            let (limit, used) = (number(folder, limit)?, number(folder, used)?);
+            let stat = crate::file::text(folder.join("memory.stat")).unwrap_or_default();
+            Some((limit, used.saturating_sub(of_files(&stat, counts))))
+        };
         folder.ancestors().take_while(|folder| folder.starts_with(root)).filter_map(both).collect::<Vec<_>>()
     })
+}
+
+/// Bytes of files' pages in a text of memory.stat, which go before anybody is killed; 0 where it does not say.
+fn of_files(stat: &str, counts: &str) -> u64 {
+    let is_of_files = |name: &str| {
+        name.strip_prefix(counts).is_some_and(|name| ["active_file", "inactive_file"].contains(&name))
+    };
+    let bytes = |line: &str| {
+        let (name, bytes) = line.split_once(' ')?;
+        bytes.trim().parse::<u64>().ok().filter(|_| is_of_files(name))
+    };
+    stat.lines().filter_map(bytes).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]
@@ -363,6 +380,20 @@ mod tests {
         assert_eq!(found, Some(Smaps { resident: 28 << 10, huge: 8 << 10, writable: false }));
         assert_eq!(of_smaps(text, "1000-2000 ").map(|smaps| smaps.resident), Some(4 << 10));
         assert_eq!(of_smaps(text, "3000-9000 "), None);
+    }
+
+    #[test]
+    fn pages_of_files_are_none_that_a_group_cannot_have() {
+        let text = "anon 10\nfile 9000\nshmem 7\ninactive_anon 1\nactive_anon 2\n\
+                    inactive_file 4000\nactive_file 300\nunevictable 5\n";
+        assert_eq!((of_files(text, ""), of_files(text, "total_")), (4300, 0));
+        // Version 1 counts a group, and then the group with those below it.
+        let first = "cache 9000\ninactive_file 40\nactive_file 3\n";
+        let text = format!("{first}total_cache 9000\ntotal_inactive_file 4000\ntotal_active_file 300\n");
+        assert_eq!(of_files(&text, "total_"), 4300);
+        for silent in ["", "inactive_file\n", "inactive_file many\nactive_file -1\n"] {
+            assert_eq!(of_files(silent, ""), 0, "{silent}");
+        }
     }
 
     #[test]

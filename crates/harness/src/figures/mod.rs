@@ -30,7 +30,7 @@ use member::{Fate, MemberState};
 
 pub(crate) use pairs::paired;
 use quantities::{estimate, judged, judged_windows, no_window_was_quiet, on_one_cpu, quantities};
-pub(crate) use quantities::{has_converged, is_quiet_enough, values_of};
+pub(crate) use quantities::{has_converged, is_quiet_enough, of_near, values_of};
 
 /// An interval of the headline wider than this either way has not converged.
 const CONVERGED: f64 = 0.01;

@@ -1,6 +1,6 @@
 //! Ratios and differences of the members of a group, launch by launch. METHOD.md, Figures.
 
-use oscost_results::{Estimate, Figure, PairedValue, Status};
+use oscost_results::{Estimate, Figure, PairedValue, Status, near};
 use oscost_stats::interval::MEDIAN;
 use serde_json::Map;
 
@@ -23,13 +23,16 @@ pub(crate) fn paired(
     let (mut ratios, mut differences) = (Vec::new(), Vec::new());
     let figure = |id: &str| figures.iter().find(|figure| figure.id == id);
     let over = |of: &str, to: &str, quantity: &str, value: fn(&Pair) -> Option<f64>| {
-        let of_these = || {
-            pairs.iter().flatten().filter(|pair| pair.of == of && pair.to == to && pair.quantity == quantity)
-        };
-        let mut values: Vec<f64> =
-            of_these().filter(|pair| pair.fast_share >= CLEAN).filter_map(value).collect();
+        let is_asked = |pair: &&Pair| pair.of == of && pair.to == to && pair.quantity == quantity;
+        let all: Vec<&Pair> = pairs.iter().flatten().filter(is_asked).collect();
+        // The launches that count are those of the figures: between CPUs that were near to each other.
+        let hops: Vec<Option<f64>> = all.iter().map(|pair| pair.hop_ns).collect();
+        let counted: Vec<&Pair> =
+            all.into_iter().zip(near(&hops)).filter_map(|(pair, near)| near.then_some(pair)).collect();
+        let is_fast = |pair: &&&Pair| pair.fast_share >= CLEAN;
+        let mut values: Vec<f64> = counted.iter().filter(is_fast).filter_map(|pair| value(pair)).collect();
         if values.len() < FEW {
-            values = of_these().filter_map(value).collect();
+            values = counted.iter().filter_map(|pair| value(pair)).collect();
         }
         Some((estimate(&values, OverLaunches::Median, MEDIAN, usize::MAX)?, values))
     };

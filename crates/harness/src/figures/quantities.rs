@@ -66,11 +66,16 @@ pub(super) fn estimate(values: &[f64], over: OverLaunches, q: f64, planned: usiz
     }
 }
 
-/// Of the launches whose CPUs were near to each other, where an operation has two.
-pub(crate) fn values_of(launched: &[Launched], name: &str) -> Vec<f64> {
+/// What `of` finds in those launches whose CPUs were near to each other, where an operation has two.
+pub(crate) fn of_near<T>(launched: &[Launched], of: impl Fn(&Launched) -> Option<T>) -> Vec<T> {
     let hops: Vec<Option<f64>> = launched.iter().map(|launched| launched.record.hop_ns).collect();
     let near = launched.iter().zip(near(&hops)).filter(|(_, near)| *near);
-    near.filter_map(|(launched, _)| launched.record.quantities.get(name).copied()).collect()
+    near.filter_map(|(launched, _)| of(launched)).collect()
+}
+
+/// The values of a quantity in those launches.
+pub(crate) fn values_of(launched: &[Launched], name: &str) -> Vec<f64> {
+    of_near(launched, |launched| launched.record.quantities.get(name).copied())
 }
 
 pub(super) fn quantities(card: &Card, launched: &[Launched], planned: usize) -> BTreeMap<String, Quantity> {

@@ -43,7 +43,7 @@ pub enum Task {
     /// Run a program that is not ours.
     Foreign(ForeignPlan),
     /// Time operations one by one.
-    Percentiles(SinglesPlan),
+    Percentiles { plan: SinglesPlan, idle_cpu: IdleCpu },
 }
 
 /// What an idle CPU does while another one works.
@@ -315,6 +315,9 @@ pub struct Pair {
     pub difference: Option<f64>,
     /// Share of fast rounds: a launch with hardly any was disturbed in the others too.
     pub fast_share: f64,
+    /// A hop between the two CPUs of the launch, ns, where its operations have two: only launches between near ones count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hop_ns: Option<f64>,
 }
 
 /// Name of what is compared between batches.

@@ -55,6 +55,16 @@ pub(crate) fn form(choices: &[Choice], options: &Options) -> Vec<GroupState> {
     groups
 }
 
+/// How much a group says of what becomes of its guest: the most where it was measured, the least where it had no launch.
+fn telling(guest: &MemberState) -> u8 {
+    match &guest.outcome {
+        Fate::Running if guest.launched.is_empty() => 0,
+        Fate::Unsupported { .. } => 1,
+        Fate::Failed(_) => 2,
+        Fate::Running => 3,
+    }
+}
+
 /// Puts the launches that a guest made in several groups together: its figure is made of them all.
 pub(crate) fn pool(groups: &mut [GroupState]) {
     let mut first: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
@@ -66,12 +76,13 @@ pub(crate) fn pool(groups: &mut [GroupState]) {
                 continue;
             };
             let guest = &mut groups[index].members[member];
+            let tells = telling(guest);
             let (launched, failed) = (std::mem::take(&mut guest.launched), guest.failed_launches);
             let (outcome, failure) = (guest.outcome.clone(), guest.first_failure.take());
             let (throttled, audited, planned) = (guest.throttled, guest.audited.take(), guest.planned);
             let pooled = &mut groups[host].members[place];
-            // One group in which it could be measured is enough.
-            if pooled.launched.is_empty() && !launched.is_empty() {
+            // One group in which it could be measured is enough, wherever the random order has it.
+            if tells > telling(pooled) {
                 pooled.outcome = outcome;
             }
             pooled.launched.extend(launched);
@@ -355,6 +366,31 @@ mod tests {
         assert_eq!(left(&[0, 2], Some(7)), [1], "nobody knows who that was");
         let group = GroupState::new("g", members());
         assert_eq!(group.ids(&[2, 0]), ["c", "a"]);
+    }
+
+    #[test]
+    fn what_becomes_of_a_guest_does_not_depend_on_the_order_of_its_groups() {
+        let guest = |outcome: Fate, launches: usize| {
+            let launched = vec![Launched::default(); launches];
+            MemberState { outcome, ..synthetic::member(synthetic::series("p"), launched) }
+        };
+        let failed = || Fate::Failed(Failure::new("worker", "it fell"));
+        let lacks = || Fate::Unsupported { why: "there is no time".to_owned(), remedy: String::new() };
+        for [tells, other] in [
+            [guest(Fate::Running, 10), guest(failed(), 2)],
+            [guest(Fate::Running, 1), guest(lacks(), 0)],
+            [guest(failed(), 2), guest(Fate::Running, 0)],
+            [guest(failed(), 0), guest(lacks(), 2)],
+            [guest(lacks(), 0), guest(Fate::Running, 0)],
+        ] {
+            let launches = tells.launched.len() + other.launched.len();
+            for order in [[&tells, &other], [&other, &tells]] {
+                let mut groups = order.map(|guest| GroupState::new("g", vec![guest.clone()]));
+                pool(&mut groups);
+                let pooled = &groups[0].members[0];
+                assert_eq!((&pooled.outcome, pooled.launched.len()), (&tells.outcome, launches));
+            }
+        }
     }
 
     #[test]

@@ -68,7 +68,7 @@ fn percentiles_by(
             let stream = (1 << 40) + ((index as u64) << 16) + launches.len() as u64 + u64::from(void);
             let job = Job {
                 ids: vec![card.id.to_owned()],
-                task: Task::Percentiles(plan),
+                task: Task::Percentiles { plan, idle_cpu: options.idle_cpu },
                 cpus: if card.cpus.is_empty() { options.cpus.clone() } else { card.cpus.to_vec() },
                 seed: options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(stream),
                 isolate: true,
@@ -127,7 +127,7 @@ mod tests {
             cpus: vec![3, 1],
             spread_cpus: Vec::new(),
             core: None,
-            idle_cpu: IdleCpu::Halt,
+            idle_cpu: IdleCpu::Poll,
             references: Vec::new(),
             keep_samples: false,
             expected_ns: std::collections::BTreeMap::new(),
@@ -201,9 +201,9 @@ mod tests {
                 (job.ids.as_slice(), job.cpus.as_slice(), job.isolate),
                 (&[id.to_owned()][..], &[3, 1][..], true)
             );
-            let Task::Percentiles(plan) = job.task else { panic!("{:?}", job.task) };
+            let Task::Percentiles { plan, idle_cpu } = job.task else { panic!("{:?}", job.task) };
             assert_eq!((plan.passes, plan.time_ns, plan.warm_up_ns), (2_000_000, 2_000_000_000, 100_000_000));
-            assert!(plan.blocks);
+            assert!(plan.blocks && idle_cpu == IdleCpu::Poll);
         }
         let mut seeds: Vec<u64> = jobs.iter().map(|job| job.seed).collect();
         let fixed = 7_u64.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1 << 40);

@@ -12,7 +12,7 @@ use super::plan::{self, Options};
 use crate::benchmark::card::{Bound, Card, Claim, Placement};
 use crate::benchmark::catalogue::Choice;
 use crate::benchmark::{Benchmark, requirements};
-use crate::figures::{member::Fate, member::MemberState, values_of};
+use crate::figures::{member::Fate, member::MemberState, of_near, values_of};
 use crate::protocol::message::{IdleCpu, LaunchPlan, Launched, Member, ReferencePlan};
 
 /// So many that enter the kernel are timed: on one CPU, and across CPUs, where each takes longer.
@@ -146,15 +146,14 @@ impl References {
             if card.wakes_another_cpu() {
                 launches.insert(quantity::TYPICAL.to_owned(), values_of(&member.launched, quantity::TYPICAL));
             } else {
-                let floors = values_of(&member.launched, "floor");
-                let chains = member.launched.iter().map(|launched| launched.record.chain_ns);
-                let in_cycles: Option<Vec<f64>> = floors
-                    .iter()
-                    .zip(chains)
-                    .map(|(floor, chain)| Some(floor / chain.filter(|ns| *ns > 0.0)?))
-                    .collect();
+                // The floor of a launch by the chain of the same one; in none where one of them has no chain.
+                let in_cycles = of_near(&member.launched, |Launched { record, .. }| {
+                    let floor = record.quantities.get("floor")?;
+                    Some(record.chain_ns.filter(|ns| *ns > 0.0).map(|chain| floor / chain))
+                });
+                let in_cycles: Option<Vec<f64>> = in_cycles.into_iter().collect();
                 launches.extend(in_cycles.filter(|_| cycles).map(|values| ("cycles".to_owned(), values)));
-                launches.insert("floor".to_owned(), floors);
+                launches.insert("floor".to_owned(), values_of(&member.launched, "floor"));
             }
             Reference {
                 id: card.id.to_owned(),

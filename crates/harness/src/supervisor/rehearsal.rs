@@ -126,7 +126,7 @@ impl Workers for Script<'_> {
 /// The report of a job in which nothing goes wrong: every member costs 100 ns.
 pub(crate) fn all_well(job: &Job) -> Report {
     let finding = match &job.task {
-        Task::Clock | Task::Foreign(_) | Task::Percentiles(_) => {
+        Task::Clock | Task::Foreign(_) | Task::Percentiles { .. } => {
             TaskFinding::Clock(ClockFacts { step_ns: 10.0, pair_ns: 20.0 })
         }
         Task::Core { .. } => TaskFinding::Core(Core::default()),

@@ -10,7 +10,7 @@ use crate::benchmark::card::Placement;
 /// What keeps idle CPUs awake while it lives; by default nothing.
 #[derive(Default)]
 pub(crate) struct Awake {
-    _held: Option<OwnedFd>,
+    held: Option<OwnedFd>,
     spinners: Vec<Child>,
 }
 
@@ -18,6 +18,11 @@ impl Awake {
     /// Processes that never rest.
     pub(crate) fn pids(&self) -> Vec<i32> {
         self.spinners.iter().map(Child::pid).collect()
+    }
+
+    /// Whether the kernel makes idle CPUs poll: nobody accounts for that time, as for that of processes.
+    pub(crate) fn polls(&self) -> bool {
+        self.held.is_some()
     }
 }
 
@@ -28,7 +33,7 @@ pub(super) fn keep(cpus: &[usize], placement: Placement) -> (Awake, Option<Resul
     let refused = match power::stay_awake() {
         Ok(held) => {
             let how = "/dev/cpu_dma_latency is held at 0".to_owned();
-            return (Awake { _held: Some(held), spinners: Vec::new() }, Some(Ok(how)));
+            return (Awake { held: Some(held), spinners: Vec::new() }, Some(Ok(how)));
         }
         Err(error) => error,
     };
@@ -39,7 +44,7 @@ pub(super) fn keep(cpus: &[usize], placement: Placement) -> (Awake, Option<Resul
     match spinning(&others, PATIENCE_NS) {
         Ok(spinners) => {
             let how = format!("by processes of the lowest class; /dev/cpu_dma_latency: {refused}");
-            (Awake { _held: None, spinners }, Some(Ok(how)))
+            (Awake { held: None, spinners }, Some(Ok(how)))
         }
         Err(error) => {
             let why = format!("/dev/cpu_dma_latency: {refused}; a process of the lowest class: {error}");
@@ -98,6 +103,13 @@ mod tests {
         assert_eq!(others(&[3], Placement::Spread), [0; 0]);
         assert_eq!(others(&[3, 3, 5, 7], Placement::CrossCpu), [5]);
         assert_eq!(others(&[3, 3, 5, 7], Placement::Spread), [5, 7]);
+    }
+
+    #[test]
+    fn only_what_the_kernel_keeps_awake_is_in_no_account() {
+        let held = oscost_sys::pipe::Pipe::new().expect("a pipe").reader;
+        assert!(Awake { held: Some(held), spinners: Vec::new() }.polls());
+        assert!(!Awake::default().polls(), "nobody is kept awake");
     }
 
     #[test]

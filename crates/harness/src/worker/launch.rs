@@ -15,7 +15,7 @@ use crate::worker::circumstances::{current_cpu, of_partners};
 use crate::worker::clock::Monotonic;
 use crate::worker::counts::{Own, partners};
 use crate::worker::hop;
-use crate::worker::occupancy::{Parties, Watch};
+use crate::worker::occupancy::{Parties, Watch, worst};
 use crate::worker::paired;
 use crate::worker::rounds::{self, Progress, RoundPlan, Runner};
 use crate::worker::series::one_series;
@@ -71,7 +71,9 @@ pub(crate) fn group(
     let mut canaries = canaries.runners(&plan.core);
     let everybody: Vec<Participant> = participants.iter().flatten().copied().collect();
     let parties = |awake| Parties { cpus: &cpus, placement, partners: &everybody, awake, series: false };
-    let (mut asleep, mut foreign_share): (Vec<Option<f64>>, _) = (vec![None; runners.len()], None);
+    let mut asleep: Vec<Option<f64>> = vec![None; runners.len()];
+    // What others had in each part of the launch.
+    let mut shares: Vec<Option<f64>> = Vec::new();
     let two_states = plan.idle_cpu == IdleCpu::Both && worker.partner_cpu(members).is_some();
     if two_states {
         let least =
@@ -79,10 +81,9 @@ pub(crate) fn group(
         let iterations: Vec<Option<u64>> = batched.iter().map(least).collect();
         let part = RoundPlan { member_ns: plan.member_ns / ASLEEP_PART, ..round_plan };
         let mut indices = Indices { indices: &batched, progress: &mut progress };
-        // Time in which an idle CPU polls is in no account: who else is there is looked for while it sleeps.
         let watch = Watch::begin(&parties(&[]));
         asleep = while_asleep(&mut runners, &iterations, &mut canaries, &plan.core, &part, &mut indices);
-        foreign_share = watch.end();
+        shares.push(watch.end());
         round_plan.warm_up_ns = SETTLING_NS;
     }
     let awake = if stays_awake { worker.keep_awake(members) } else { Some(Awake::default()) };
@@ -92,6 +93,8 @@ pub(crate) fn group(
     }
     let awake = awake.unwrap_or_default();
     let kept_awake = awake.pids();
+    // Time in which the kernel lets an idle CPU poll is in no account: then who else is there was looked for while it slept.
+    let is_watched = !two_states || !awake.polls();
     let mut launched: Vec<Option<Result<Launched, Failure>>> = vec![None; members.len()];
     let mut pairs = Vec::new();
     let mut samples_of_canaries = Vec::new();
@@ -100,11 +103,10 @@ pub(crate) fn group(
         // Partners act in the warm-up too: their counts are divided by all the operations that were made.
         let before = partners(&participants);
         let mut indices = Indices { indices: &batched, progress: &mut progress };
-        let watch = (!two_states).then(|| Watch::begin(&parties(&kept_awake)));
+        let watch = is_watched.then(|| Watch::begin(&parties(&kept_awake)));
         let rounds = rounds::run(&mut Monotonic, &mut runners, &mut canaries, &round_plan, &mut indices);
-        if let Some(watch) = watch {
-            foreign_share = watch.end();
-        }
+        shares.extend(watch.map(Watch::end));
+        let foreign_share = worst(shares.into_iter());
         let after = partners(&participants);
         for &index in &batched {
             if let Some(member) = members[index] {
@@ -113,6 +115,11 @@ pub(crate) fn group(
         }
         let canary_times = CanaryTimes::of(&rounds);
         let fast = canary_times.fast_rounds(&plan.core);
+        let waits_of = |(position, &index): (usize, &usize)| {
+            let of = || Waits::of(&rounds.members[position], runners[position].iterations);
+            wakes(index).then(of).unwrap_or_default()
+        };
+        let waits: Vec<Waits> = batched.iter().enumerate().map(waits_of).collect();
         for (position, &index) in batched.iter().enumerate() {
             let runner = &mut runners[position];
             if let Some((phase, error)) = runner.failed {
@@ -128,8 +135,7 @@ pub(crate) fn group(
             };
             let card = members[index].map(Benchmark::card);
             let blocks = card.is_some_and(|card| card.blocks);
-            let batches = &rounds.members[position];
-            let waits = if wakes(index) { Waits::of(batches, runner.iterations) } else { Waits::default() };
+            let (batches, waits) = (&rounds.members[position], &waits[position]);
             let judged = waits.judged(batches, &fast);
             let Some(summary) = summary::summarise(&judged.0, &judged.1, blocks) else {
                 launched[index] = Some(Err(Failure::new("batch", "no batch fits the launch")));
@@ -179,7 +185,7 @@ pub(crate) fn group(
                 remarks: runner.batched.remarks(),
             }));
         }
-        pairs = paired::of_rounds(members, &batched, &rounds, &fast);
+        pairs = paired::of_rounds(members, &batched, &rounds, &waits, &fast, hop_ns);
         if plan.keep_samples {
             let CanaryTimes { chain, throughput, entry } = canary_times;
             let named = [("chain", chain), ("throughput", throughput), ("entry", entry)];

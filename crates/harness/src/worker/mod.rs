@@ -210,7 +210,7 @@ impl<'a> Worker<'a> {
                 members.iter().map(|member| audit::member(&mut self, *member, (operations, late))).collect(),
             ),
             Task::Foreign(plan) => TaskFinding::Foreign(foreign::run_here(&plan)),
-            Task::Percentiles(plan) => percentiles::group(&mut self, &members, &plan),
+            Task::Percentiles { plan, idle_cpu } => percentiles::group(&mut self, &members, &plan, idle_cpu),
         };
         self.report(finding, &circumstances, Some(before))
     }
@@ -343,7 +343,7 @@ fn everybody_failed(task: &Task, members: usize, failure: &Failure) -> TaskFindi
             TaskFinding::Launch { members, pairs: Vec::new(), canaries: Vec::new(), references: Vec::new() }
         }
         Task::Audit { .. } => TaskFinding::Audit(all(members, failure)),
-        Task::Percentiles(_) => TaskFinding::Percentiles(Member::Failed(failure.clone())),
+        Task::Percentiles { .. } => TaskFinding::Percentiles(Member::Failed(failure.clone())),
         Task::Clock | Task::Core { .. } | Task::Foreign(_) => {
             TaskFinding::Foreign(ForeignOutput { stderr: failure.to_string(), ..Default::default() })
         }

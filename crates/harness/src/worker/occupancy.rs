@@ -102,8 +102,13 @@ impl Watch {
             .iter()
             .zip(&self.before)
             .map(|(place, before)| Some(share(before.as_ref()?, &Moment::of(place)?, place, throttled)));
-        shares.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
+        worst(shares)
     }
+}
+
+/// The largest of the shares of several CPUs, or of several parts of a launch. `None` where one of them could not be read.
+pub(crate) fn worst(shares: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    shares.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
 }
 
 /// Whether a quota stopped the group between two looks. Where that is not known it may have: then a wait proves nobody.

@@ -3,6 +3,7 @@
 use crate::benchmark::Benchmark;
 use crate::benchmark::card::Card;
 use crate::protocol::message::{Failure, Launched, PAIRED, Pair};
+use crate::worker::waits::Waits;
 use crate::worker::{rounds, summary};
 
 /// Ids that a card is held against, each once.
@@ -12,15 +13,17 @@ fn partners_of(card: &Card) -> Vec<&'static str> {
     partners
 }
 
-/// Rounds of members against rounds of the members that their cards name.
+/// Rounds of members against rounds of the members that their cards name: of rounds in which both sides are judged (`waits`), so
+/// that a price of waits asleep is not held against one of waits awake.
 pub(super) fn of_rounds(
     members: &[Option<&'static dyn Benchmark>],
     batched: &[usize],
     rounds: &rounds::Rounds,
+    waits: &[Waits],
     fast: &[bool],
+    hop_ns: Option<f64>,
 ) -> Vec<Pair> {
     let card = |position: usize| members[batched[position]].map(Benchmark::card);
-    let fast_share = fast.iter().filter(|&&fast| fast).count() as f64 / fast.len().max(1) as f64;
     let mut pairs = Vec::new();
     for of in 0..batched.len() {
         let Some(of_card) = card(of) else { continue };
@@ -28,7 +31,12 @@ pub(super) fn of_rounds(
         for to in 0..batched.len() {
             let Some(to_card) = card(to) else { continue };
             if to != of && partners.contains(&to_card.id) {
-                let (ratio, difference) = summary::compare(&rounds.members[of], &rounds.members[to], fast);
+                let (one, other) = (&rounds.members[of], &rounds.members[to]);
+                let both = |round: usize| waits[of].is_judged(round) && waits[to].is_judged(round);
+                let keep: Vec<bool> = (0..one.samples.len()).map(both).collect();
+                let fast = rounds::kept(fast, &keep);
+                let (ratio, difference) = summary::compare(&one.only(&keep), &other.only(&keep), &fast);
+                let fast_share = fast.iter().filter(|&&fast| fast).count() as f64 / fast.len().max(1) as f64;
                 pairs.push(Pair {
                     of: of_card.id.into(),
                     to: to_card.id.into(),
@@ -36,6 +44,7 @@ pub(super) fn of_rounds(
                     ratio,
                     difference,
                     fast_share,
+                    hop_ns,
                 });
             }
         }
@@ -66,6 +75,7 @@ pub(super) fn of_series(
                     ratio: (to_value != 0.0).then(|| of_value / to_value),
                     difference: Some(of_value - to_value),
                     fast_share: 1.0,
+                    hop_ns: None,
                 });
             }
         }
@@ -112,10 +122,37 @@ mod tests {
         let members = [None, Some(card("a", Some("b"))), Some(card("b", None))];
         let batches = |ns: f64| rounds::Batches { samples: vec![ns; 4], ..rounds::Batches::default() };
         let rounds = rounds::Rounds { members: vec![batches(6.0), batches(2.0)], canaries: Vec::new() };
-        let pairs = of_rounds(&members, &[1, 2], &rounds, &[true, false, true, true]);
-        assert_eq!(pairs.len(), 1);
+        let waits = [Waits::default(), Waits::default()];
+        let pairs = of_rounds(&members, &[1, 2], &rounds, &waits, &[true, false, true, true], Some(40.0));
+        assert_eq!((pairs.len(), pairs[0].hop_ns), (1, Some(40.0)));
         assert_eq!((pairs[0].fast_share, pairs[0].ratio, pairs[0].difference), (0.75, Some(3.0), Some(4.0)));
         assert_eq!((&*pairs[0].of, &*pairs[0].to), ("a", "b"));
+    }
+
+    #[test]
+    fn a_pair_is_of_rounds_in_which_both_sides_slept() {
+        use crate::figures::synthetic::choice;
+        let card = |id, baseline| choice(Card { id, baseline, ..Card::BATCHED }).benchmark;
+        let members = [Some(card("a", Some("b"))), Some(card("b", None))];
+        // What was never slept in costs another price: the first side slept in rounds 0 to 5, the other in 3 to 9.
+        let side = |asleep: f64, awake: f64, slept: std::ops::Range<usize>| rounds::Batches {
+            samples: (0..10).map(|round| if slept.contains(&round) { asleep } else { awake }).collect(),
+            disturbed: vec![false; 10],
+            sleeps: (0..10).map(|round| u64::from(slept.contains(&round))).collect(),
+            ..rounds::Batches::default()
+        };
+        let sides = vec![side(6.0, 1.0, 0..6), side(2.0, 50.0, 3..10)];
+        let rounds = rounds::Rounds { members: sides, canaries: Vec::new() };
+        let waits = [0, 1].map(|position| Waits::of(&rounds.members[position], 1));
+        let pair = |fast: &[bool]| of_rounds(&members, &[0, 1], &rounds, &waits, fast, None).remove(0);
+        let but_one: Vec<bool> = (0..10).map(|round| round != 3).collect();
+        let found = pair(&but_one);
+        assert_eq!((found.ratio, found.difference, found.fast_share), (Some(3.0), Some(4.0), 2.0 / 3.0));
+        let others: Vec<bool> = (0..10).map(|round| round < 3).collect();
+        let slow = pair(&others);
+        assert_eq!((slow.ratio, slow.fast_share), (Some(3.0), 0.0), "fast alone does not make it a pair");
+        // Where nobody knows which rounds were fast, all that both slept in count.
+        assert_eq!(pair(&[]).ratio, Some(3.0));
     }
 
     #[test]

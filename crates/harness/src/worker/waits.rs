@@ -46,6 +46,11 @@ impl Waits {
         (batches.only(&self.slept), kept(fast, &self.slept))
     }
 
+    /// Whether a round is one of that price.
+    pub(super) fn is_judged(&self, round: usize) -> bool {
+        self.slept.get(round).copied().unwrap_or(true)
+    }
+
     /// The median of the batches in which nobody slept here, where there are some beside the others.
     pub(super) fn unslept(&self, batches: &Batches) -> Option<f64> {
         let samples = sorted(kept(&batches.samples, &self.never));

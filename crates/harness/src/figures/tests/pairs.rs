@@ -8,7 +8,7 @@ use crate::protocol::message::{PAIRED, Pair};
 fn pair(ratio: f64, difference: f64, fast_share: f64) -> Vec<Pair> {
     let (ratio, difference) = (Some(ratio), Some(difference));
     let (of, to, quantity) = ("of".to_owned(), "to".to_owned(), PAIRED.to_owned());
-    vec![Pair { of, to, quantity, ratio, difference, fast_share }]
+    vec![Pair { of, to, quantity, ratio, difference, fast_share, hop_ns: None }]
 }
 
 /// The pairs of two members whose floors are these.
@@ -46,6 +46,24 @@ fn pairs_are_of_launches_that_ran_fast_where_three_did() {
         (ratios[0].of.as_str(), ratios[0].to.as_str(), ratios[0].quantity.as_str()),
         ("of", "to", PAIRED)
     );
+}
+
+#[test]
+fn pairs_are_of_launches_between_near_cpus() {
+    let between = |hop_ns: f64, ratio: f64, fast_share: f64| {
+        let mut pairs = pair(ratio, 10.0 * ratio, fast_share);
+        pairs[0].hop_ns = Some(hop_ns);
+        pairs
+    };
+    let pairs = |fast_share: f64| -> Vec<Vec<Pair>> {
+        let (far, near) = (vec![between(400.0, 9.0, 1.0); 5], vec![between(100.0, 3.0, fast_share); 4]);
+        [far, near].concat()
+    };
+    for (fast_share, words) in [(1.0, "near ones"), (0.1, "near ones, though only far ones ran fast")] {
+        let (ratios, differences) = of_pairs(divided(), 300.0, 100.0, &pairs(fast_share));
+        assert_eq!((ratios[0].value, ratios[0].launches.as_slice()), (Some(3.0), &[3.0; 4][..]), "{words}");
+        assert_eq!((differences[0].value, differences[0].launches.len()), (Some(30.0), 4), "{words}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use oscost_results::{CoreConstants, Figure, PairedValue, Reference, RemarkCode};
 
 use crate::benchmark::card::Placement;
 use crate::benchmark::catalogue::Choice;
+use crate::benchmark::claims;
 use crate::benchmark::foreign::Foreign;
 use crate::figures::member::Fate;
 use crate::figures::quiet::{Best, Seen};
@@ -378,9 +379,12 @@ impl Engine<'_> {
                 }
                 Ok(_) => Member::Failed(Failure::new("audit", "the worker reported something else")),
                 Err(Lost::Interrupted) => return,
-                // Evidence that could not be had is no evidence; the figure is measured all the same.
+                // Evidence that could not be had is no evidence; the figure is measured all the same, and what launches count
+                // is held against its claims.
                 Err(Lost::Worker { what, .. }) => {
-                    Member::Done(Audited { missing: Some(what), ..Audited::default() })
+                    let claims = group.members[index].choice.benchmark.claims();
+                    let claims = claims.iter().map(claims::stated).collect();
+                    Member::Done(Audited { missing: Some(what), claims, ..Audited::default() })
                 }
             };
             let member = &mut group.members[index];

@@ -363,8 +363,10 @@ impl Engine<'_> {
             return;
         }
         self.sequence += 1;
-        let job =
-            self.job(Vec::new(), Task::Foreign(contestant.foreign.plan()), u64::from(self.sequence) << 8);
+        let task = Task::Foreign(contestant.foreign.plan());
+        let mut job = self.job(Vec::new(), task, u64::from(self.sequence) << 8);
+        // A worker that is pinned pins the program, too: none of them means all.
+        job.cpus.clone_from(&contestant.foreign.cpus);
         let start_ns = self.now();
         let report = self.work(job, contestant.foreign.deadline_ns + 3 * SECOND);
         contestant.take(report, self.sequence, start_ns);

@@ -12,6 +12,7 @@ use crate::protocol::core::Core;
 use crate::protocol::message::{
     Audited, IdleCpu, LaunchPlan, Launched, Member, Pair, ReferencePlan, Task, TaskFinding,
 };
+use crate::protocol::timed::SinglesPlan;
 
 /// One that ends its worker in its set-up.
 struct Dies(fn());
@@ -176,6 +177,11 @@ fn plan(members: usize, keep_samples: bool, references: &[&str]) -> LaunchPlan {
 
 /// What one launch of these finds.
 fn found(ids: &[&str], plan: LaunchPlan) -> Result<TaskFinding, Lost> {
+    made(ids, Task::Launch(plan)).map(|report| report.finding)
+}
+
+/// The report of a job of these.
+fn made(ids: &[&str], task: Task) -> Result<Report, Lost> {
     let batched = Card { operations_per_iteration: 2, ..Card::BATCHED };
     let cards = [
         Card { id: "sleeps", ..batched.clone() },
@@ -190,8 +196,7 @@ fn found(ids: &[&str], plan: LaunchPlan) -> Result<TaskFinding, Lost> {
     let (isolate, refused, directory) = (false, None, None);
     let cpus = oscost_sys::affinity::allowed().expect("CPUs");
     let ids = ids.iter().map(|&id| id.to_owned()).collect();
-    let job = Job { ids, task: Task::Launch(plan), cpus, seed: 1, isolate, refused, directory };
-    plain.run(job, LONG_NS).map(|report| report.finding)
+    plain.run(Job { ids, task, cpus, seed: 1, isolate, refused, directory }, LONG_NS)
 }
 
 /// The members, pairs and canaries of one launch.
@@ -255,4 +260,19 @@ fn references_are_launched_after_the_members_and_told_apart() {
     assert!(matches!(&references[1], Member::Failed(it) if it.to_string().contains("no benchmark 'gone'")));
     let died = found(&["series", "twice"], plan(2, true, &["sleeps", "dies"]));
     assert_eq!(died, Err(Lost::worker("the worker ended with exit code 7", Some(3))));
+}
+
+/// Passes that are timed one by one have idle CPUs as the launches of a figure have them.
+#[test]
+fn idle_cpus_are_kept_awake_for_single_passes_too() {
+    let plan = SinglesPlan { passes: 1, time_ns: 1, warm_up_ns: 0, least_batch: 1, blocks: false };
+    let awake = |idle_cpu| {
+        let report = made(&["sleeps"], Task::Percentiles { plan, idle_cpu }).expect("a report");
+        assert!(matches!(report.finding, TaskFinding::Percentiles(Member::Done(_))), "{report:?}");
+        report.awake
+    };
+    assert_eq!(awake(IdleCpu::Halt), None);
+    // One CPU has nobody beside it to be kept awake.
+    let is_alone = oscost_sys::affinity::allowed().expect("CPUs").len() == 1;
+    assert!(awake(IdleCpu::Poll).is_some() || is_alone);
 }

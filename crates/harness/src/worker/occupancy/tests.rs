@@ -34,6 +34,14 @@ fn after(own_ns: u64, sleeps: u64, account: CpuAccount) -> f64 {
 }
 
 #[test]
+fn a_share_that_is_not_known_may_be_the_largest() {
+    let of = |shares: &[Option<f64>]| worst(shares.iter().copied());
+    assert_eq!((of(&[]), of(&[Some(0.0)])), (None, Some(0.0)));
+    assert_eq!((of(&[Some(0.1), Some(0.3)]), of(&[Some(0.3), Some(0.1)])), (Some(0.3), Some(0.3)));
+    assert_eq!((of(&[Some(0.3), None]), of(&[None, Some(0.3)])), (None, None));
+}
+
+#[test]
 fn a_quota_may_have_stopped_what_nobody_could_read() {
     let stopped = [(Some(3), Some(3)), (Some(3), Some(4)), (None, Some(3)), (Some(3), None), (None, None)];
     assert_eq!(stopped.map(|(before, now)| was_throttled(before, now)), [false, true, true, true, true]);

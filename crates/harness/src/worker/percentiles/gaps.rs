@@ -120,6 +120,17 @@ pub(crate) fn cause(
     if interrupt.is_some() { (GapCause::Interrupt, interrupt) } else { (GapCause::Unknown, None) }
 }
 
+/// Who took the CPU for a gap of `ns`, of those who ran since the tasks were looked at last, the longest first. That may be long
+/// ago: who ran for much longer than the gap also ran beside it, and perhaps only there. So it is the one who ran for about as
+/// long, if all others together had less than half of it; else nobody is named.
+pub(crate) fn preemptor(ran: Vec<(String, u64)>, ns: u64) -> Option<String> {
+    let half = (ns / 2).max(1);
+    let mut ran = ran.into_iter();
+    let (name, longest) = ran.next()?;
+    let others: u64 = ran.map(|(_, ns)| ns).sum();
+    (longest >= half && longest <= 2 * ns && others < half).then_some(name)
+}
+
 /// The interrupt that came most often between two looks.
 fn interrupt_between(before: &Look, after: &Look) -> Option<usize> {
     let (before, after) = (before.interrupts.as_ref()?, after.interrupts.as_ref()?);
@@ -222,6 +233,22 @@ mod tests {
         assert_eq!((told(2.02, 20), told(2.02, 22)), (GapCause::Interrupt, GapCause::PageFault));
         // Two or three in each: 29 of ten passes are chance, 31 cannot be.
         assert_eq!((told(2.5, 29), told(2.5, 31)), (GapCause::Interrupt, GapCause::PageFault));
+    }
+
+    #[test]
+    fn a_gap_is_named_after_who_alone_ran_for_about_as_long() {
+        let named = |ran: &[(&str, u64)]| {
+            let ran = ran.iter().map(|&(name, ns)| (name.to_owned(), ns)).collect();
+            preemptor(ran, 50_000)
+        };
+        let b = Some("b".to_owned());
+        assert_eq!((named(&[("b", 50_000)]), named(&[("b", 25_000), ("a", 24_999)])), (b.clone(), b.clone()));
+        assert_eq!(named(&[("b", 24_999)]), None, "less than half of it");
+        assert_eq!(named(&[("a", 1_000_000), ("b", 50_000)]), None, "a ran beside it");
+        assert_eq!((named(&[("b", 100_000)]), named(&[("b", 100_001)])), (b, None), "so may who ran alone");
+        assert_eq!(named(&[("b", 50_000), ("a", 25_000)]), None, "either may have had half of it");
+        assert_eq!(named(&[("b", 50_000), ("a", 13_000), ("c", 12_000)]), None, "or two together");
+        assert_eq!(named(&[]), None);
     }
 
     #[test]

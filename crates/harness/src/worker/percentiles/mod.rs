@@ -14,7 +14,7 @@ use super::Worker;
 use super::clock::Monotonic;
 use super::rounds::Progress;
 use crate::benchmark::{Benchmark, Subject};
-use crate::protocol::message::{Failure, Member, TaskFinding};
+use crate::protocol::message::{Failure, IdleCpu, Member, TaskFinding};
 use crate::protocol::timed::{FirstCalls, SinglesPlan, Timed};
 
 /// One launch of the first of `members`.
@@ -22,18 +22,26 @@ pub(crate) fn group(
     worker: &mut Worker<'_>,
     members: &[Option<&'static dyn Benchmark>],
     plan: &SinglesPlan,
+    idle_cpu: IdleCpu,
 ) -> TaskFinding {
     let timed = match worker.set_up(0, members.first().copied().flatten()) {
         Member::Done(ready) => match ready.subject {
             Subject::Series(_) => Member::Failed(Failure::new("set-up", "a series times itself")),
             Subject::Batched(mut batched) => {
                 worker.settle();
+                // As in a launch: passes are in the state that the figure beside them is judged in.
+                let mut awake =
+                    worker.is_to_stay_awake(members, idle_cpu).then(|| worker.keep_awake(members));
                 worker.progress().running(0);
                 let participants = batched.participants();
                 let partners: Vec<i32> = participants.iter().map(|it| it.id()).collect();
                 let mut kernel = gaps::Kernel::new(&partners);
                 let found =
                     singles::run(&mut Monotonic, &mut kernel, &mut *batched, plan).and_then(|found| {
+                        // First calls follow an idleness: they are to tell what CPUs add that sleep.
+                        if idle_cpu == IdleCpu::Both {
+                            drop(awake.take());
+                        }
                         let cache = affinity::current().and_then(first_calls::largest_cache);
                         let mut idle = |ns| pause(Duration::from_nanos(ns));
                         Ok((found, first_calls::make(&mut Monotonic, &mut idle, &mut *batched, cache)?))

@@ -275,11 +275,7 @@ impl<C: Clock, W: Observer> Work<'_, C, W> {
         let (cause, interrupt) = gaps::cause(longest, &before.0, &self.before, before.1, self.usual.waits);
         let by = match cause {
             GapCause::Interrupt => interrupt.map(|index| self.observer.interrupt(index)),
-            // A task that ran for less than half of it is not its cause.
-            GapCause::Preemption => self
-                .observer
-                .who_ran()
-                .and_then(|ran| ran.into_iter().find(|(_, ns)| *ns >= longest / 2).map(|(name, _)| name)),
+            GapCause::Preemption => self.observer.who_ran().and_then(|ran| gaps::preemptor(ran, longest)),
             _ => None,
         };
         for (ns, in_pass) in [(of_pass, counts), (outside, false)] {

@@ -1,6 +1,7 @@
 //! Runs with scripted clocks in which a member fails, a worker dies or a clock is wrong.
 
 use super::*;
+use crate::benchmark::card::{Bound, Claim};
 
 fn lost(what: &str, member: Option<usize>) -> Result<Report, Lost> {
     Err(Lost::worker(what, member))
@@ -135,6 +136,22 @@ fn an_audit_that_fails_leaves_the_figure_without_evidence() {
     let audits =
         ran.jobs.iter().filter(|job| matches!(job.task, Task::Audit { operations: AUDIT_OPERATIONS, .. }));
     assert_eq!(audits.count(), 2, "each alone");
+}
+
+#[test]
+fn what_launches_count_is_held_against_the_claims_of_who_lost_its_audit() {
+    const NO_FAULTS: &[Claim] = &[Claim::Faults(Bound::Exactly(0.0))];
+    let status = |faults: f64| {
+        let ran = Scene::new(vec![Card { claims: NO_FAULTS, ..series("a") }]).run(|job, _, mut report| {
+            if matches!(job.task, Task::Audit { .. }) {
+                return lost("it fell", Some(0));
+            }
+            of_launches(&mut report, |launched| launched.record.faults = Some(faults));
+            Ok(report)
+        });
+        ran.figure("a").status
+    };
+    assert_eq!((status(0.0), status(1.0)), (Status::Measured, Status::Contradicted));
 }
 
 #[test]

@@ -192,3 +192,22 @@ fn references_are_told_in_cycles_where_there_are_any() {
     };
     assert_eq!((cycles(None), cycles(Some("it is no cycle"))), (Some(vec![400.0; 6]), None));
 }
+
+#[test]
+fn the_floor_of_a_reference_goes_with_the_chain_of_its_own_launch() {
+    let ran = scene(vec![call("figure")]).run(|job, number, _| {
+        let mut report = all_well(job);
+        if let TaskFinding::Launch { references, .. } = &mut report.finding {
+            for reference in references {
+                if let Member::Done(launched) = reference {
+                    // The first two launches are between far CPUs, and of a core that is half as fast.
+                    let (hop_ns, chain_ns) = if number <= 2 { (400.0, 0.5) } else { (100.0, 0.25) };
+                    (launched.record.hop_ns, launched.record.chain_ns) = (Some(hop_ns), Some(chain_ns));
+                }
+            }
+        }
+        Ok(report)
+    });
+    let found = &ran.measured.references[0].launches;
+    assert_eq!((found["floor"].as_slice(), found["cycles"].as_slice()), (&[100.0; 4][..], &[400.0; 4][..]));
+}

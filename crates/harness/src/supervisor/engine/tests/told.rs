@@ -26,7 +26,8 @@ fn pairs_of_all_groups_stand_in_the_order_of_the_choice() {
             if let TaskFinding::Launch { pairs, .. } = &mut report.finding {
                 let (of, to) = (job.ids[0].clone(), job.ids[1].clone());
                 let (ratio, difference) = (Some(2.0), Some(7.0));
-                pairs.push(Pair { of, to, quantity: "cost".to_owned(), ratio, difference, fast_share: 1.0 });
+                let (quantity, hop_ns) = ("cost".to_owned(), None);
+                pairs.push(Pair { of, to, quantity, ratio, difference, fast_share: 1.0, hop_ns });
             }
             Ok(report)
         });
@@ -82,6 +83,20 @@ fn programs_that_are_not_ours_are_planned_and_have_their_figures_after_the_other
         ("peer/tool", Some("launch: the worker reported something else"))
     );
     assert_eq!(ran.told.iter().filter(|told| told.1 == "peer/tool").count(), 6, "told as all launches are");
+}
+
+/// What a worker is pinned to, its program is, too: one that may run on any CPU has a worker that may.
+#[test]
+fn a_program_that_is_not_ours_runs_where_it_may() {
+    for cpus in [Vec::new(), vec![1]] {
+        let mut scene = Scene::new(vec![series("a")]);
+        scene.options.cpus = vec![0, 1];
+        scene.contestants = vec![Foreign { cpus: cpus.clone(), ..foreign() }];
+        let ran = scene.well();
+        let of_programs = ran.jobs.iter().filter(|job| matches!(job.task, Task::Foreign(_)));
+        let found: Vec<&[usize]> = of_programs.map(|job| job.cpus.as_slice()).collect();
+        assert_eq!(found, [cpus.as_slice(); 3]);
+    }
 }
 
 /// What a run knows of the best of its cores, ns a step of the chain, where its launches saw so much of it.
