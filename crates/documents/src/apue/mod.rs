@@ -80,6 +80,7 @@ mod tests {
     use super::*;
     use crate::found::test::{self, figure, set};
     use oscost_recorddb::workload::OperationKind;
+    use oscost_recorddb::{Access, Layout};
 
     /// User and system time of a way to lock, s.
     type Spent = fn(usize, Locking) -> (f64, f64);
@@ -256,6 +257,22 @@ mod tests {
         figures.iter_mut().for_each(|figure| figure.evidence.voluntary_switches = Some(0.5));
         assert_eq!(verdict(&figures, "approximately equals the clock").0, Judgement::DoesNotHold);
         assert_eq!(verdict(&figures, "CPU limited").0, Judgement::DoesNotHold);
+    }
+
+    /// Layout fast has no rule for its locks and no windows, and mapped files leave too few calls to stamp.
+    #[test]
+    fn no_check_is_told_that_is_not_made() {
+        let told = |layout: Layout, access: Access| {
+            let apue = ApuePlan { layout, access, ..ApuePlan::default() };
+            let parameters = DocumentParameters { apue, ..DocumentParameters::default() };
+            let rows = judge(&Found::of(&[], &[], &[]), &parameters);
+            let windows = "differs: measured from 2 000 records on";
+            ["differs: lengths", windows, "calls of fcntl", "user, measured"]
+                .map(|place| rows.iter().any(|row| row.place == place))
+        };
+        assert_eq!(told(Layout::Book, Access::SeekRead), [true; 4]);
+        assert_eq!(told(Layout::Fast, Access::SeekRead), [false, false, false, true]);
+        assert_eq!(told(Layout::Fast, Access::Mapped), [false; 4]);
     }
 
     #[test]

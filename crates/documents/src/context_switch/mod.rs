@@ -337,6 +337,21 @@ mod tests {
         assert_eq!(judged(6, 0.5, 1.0, [1.0, 1.5])[2], DoesNotHold);
     }
 
+    /// With --thorough the programs run again and again.
+    #[test]
+    fn the_largest_steps_say_of_how_many_runs_they_are() {
+        for (runs, words) in [(1, "touched before, each in a single run"), (6, "each in 6 runs")] {
+            let mut figures = figures(0.0);
+            for (array, ns) in [("cold", 16_000.0), ("touched", 9000.0)] {
+                let one = of(&mut figures, &timestamps(array, &DocumentParameters::default()));
+                set(one, "largest_step", ns);
+                repeat(one, runs);
+            }
+            let told = judged_by(&DOCUMENT, &figures, "around 50").1;
+            assert!(told.contains(words), "{told}");
+        }
+    }
+
     #[test]
     fn steps_of_both_runs_are_added() {
         let mut both = figures(0.0);

@@ -267,8 +267,9 @@ fn equal_ends_are_one_number() {
 /// What stands beside "usually around 50 microseconds": the program's own runs, and the largest of the series.
 fn largest_step(found: &Found<'_>, cold: &str, touched: &str, series: Option<Estimate>) -> Option<String> {
     let literal = |id: &str| Some(found.literal(id, quantity::LARGEST_STEP)? / 1e3);
+    let runs = found.runs(cold);
     let run = literal(cold).zip(literal(touched)).map(|(cold, touched)| {
-        format!("{cold:.0} us with a new array, {touched:.0} us with one touched before, a run each")
+        format!("{cold:.0} us with a new array, {touched:.0} us with one touched before, each in {runs}")
     });
     let series = series.map(|largest| {
         format!(

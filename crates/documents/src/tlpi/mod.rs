@@ -107,9 +107,11 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
                 _ => None,
             },
             answer: Some((paired.clone(), quantity::RATIO, found.measured(&paired, quantity::RATIO))),
-            because:
-                "the literal runs are single; measured: the same counts warm and in turn, ratio by ratio, in CPU time"
-                    .to_owned(),
+            because: format!(
+                "literal: each program in {}; measured: the same counts warm and in turn, ratio by ratio, \
+                 in CPU time",
+                found.runs(&id("literal/posix_named", operations))
+            ),
             ..Value::in_table(TABLE, &name, "speed-up", "ratio").on_axis(operations, CYCLES)
         });
     }

@@ -71,6 +71,18 @@ fn growth_of_cold_programs_is_judged_where_they_ran_often_enough() {
     assert_eq!(judged(6, [48.0, 48.1, 48.0, 48.1]), Judgement::Unclear);
 }
 
+/// With --thorough each program runs again and again.
+#[test]
+fn a_speed_up_says_how_often_the_programs_ran() {
+    for (runs, words) in [(1, "each program in a single run;"), (6, "each program in 6 runs, their median")] {
+        let (mut figures, ratios) = found_with(47.0, 2.0);
+        figures.iter_mut().for_each(|figure| repeat(figure, runs));
+        let rows = judge(&Found::of(&figures, &ratios, &[]), &DocumentParameters::default());
+        let because = &cell(&rows, "Results by cycles", "1 000", "speed-up").expect("a cell").because;
+        assert!(because.contains(words), "{because}");
+    }
+}
+
 #[test]
 fn growth_of_single_runs_is_shown_and_stability_is_judged_by_intervals() {
     let judged = |of: [f64; 4]| {

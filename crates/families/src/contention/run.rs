@@ -274,14 +274,16 @@ impl Fight {
                 match started {
                     Ok(thread) => threads.push(thread),
                     Err(error) => {
-                        // Those that wait for the start must not wait for ever.
-                        shared.word(word::PHASE).store(3, Ordering::Release);
+                        dismiss(shared)?;
                         return Err(CallError::new("pthread_create", error.raw_os_error().unwrap_or(0)));
                     }
                 }
             }
-            let start = self.conduct(shared, phase_ns, counted, &mut || true);
-            shared.word(word::PHASE).store(3, Ordering::Release);
+            let alive = &mut || !threads.iter().any(std::thread::ScopedJoinHandle::is_finished);
+            let start = self.conduct(shared, phase_ns, counted, alive);
+            if start.is_err() {
+                dismiss(shared)?;
+            }
             for thread in threads {
                 thread.join().map_err(|_| CallError::no_answer("a contending thread"))??;
             }
@@ -339,8 +341,9 @@ impl Fight {
             sink.quantity(quantity::LOST_UPDATES, lost);
             if self.locks {
                 sink.post_condition(PostCondition::exactly(quantity::LOST_UPDATES, 0.0, lost));
-            } else if !counted {
-                // The control must lose some, or the zeros of the others say nothing. An audit's few turns need not meet.
+            } else if !counted && workers > 1 {
+                // The control must lose some, or the zeros of the others say nothing. An audit's few turns need not meet, and
+                // one alone meets nobody.
                 sink.post_condition(PostCondition::new(quantity::LOST_UPDATES, Bound::AtLeast(1.0), lost));
             }
         }
@@ -363,5 +366,46 @@ impl Fight {
             sink.quantity(quantity::HANDOVER_P50, p50);
             sink.quantity(quantity::HANDOVER_P99, p99);
         }
+    }
+}
+
+/// Ends the phases before their time. Who waits for the start must not wait for ever: where calls are counted, asleep.
+fn dismiss(shared: &Shared<'_>) -> Outcome {
+    shared.word(word::PHASE).store(3, Ordering::Release);
+    futex::wake(shared.word(word::PHASE), i32::MAX).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lock::locks::{Nothing, Raw};
+    use crate::seen::{Seen, with_set_up};
+
+    /// Threads that want a lock, the first on the first of these CPUs.
+    fn fight(lock: Box<dyn Contested>, locks: bool, workers: u32, cpus: Vec<usize>) -> Fight {
+        let cell = Cell { workers, of: Workers::Threads, hold_us: 0, thinks: false };
+        Fight { lock, excludes: true, locks, phase: None, cell, cpus }
+    }
+
+    #[test]
+    fn one_alone_need_not_lose_an_update() {
+        for (workers, asked) in [(1, false), (2, true)] {
+            let words = SharedWords::new(word::WORKERS + workers as usize * WORDS).expect("memory");
+            let mut seen = Seen::default();
+            let fight = fight(Box::new(Nothing), false, workers, vec![0]);
+            fight.tell(&Shared { words: &words }, 0, 1.0, 0.0, false, &mut seen);
+            assert_eq!(seen.is_broken(quantity::LOST_UPDATES), asked, "{workers}: {:?}", seen.conditions);
+        }
+    }
+
+    /// The first sleeps until the start, which never comes: the second cannot be pinned.
+    #[test]
+    fn a_thread_that_fails_is_not_waited_for() {
+        let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0];
+        let lock = with_set_up(&[cpu], Raw::make).expect("memory");
+        let mut fight = fight(Box::new(lock), true, 2, vec![cpu, usize::MAX]);
+        let plan = SeriesPlan { observations: Some(4), duration_ns: 0, seed: 1 };
+        let failed = fight.launch(&plan, &mut Seen::default()).expect_err("no machine has so many CPUs");
+        assert_eq!(failed.call, "sched_setaffinity");
     }
 }

@@ -228,8 +228,11 @@ fn place<L: Lock>(cx: &mut SetUp<'_>) -> Result<Place<L>, Unable> {
             held = next;
         }
     })?;
-    // The partner must hold its lock before we want it.
+    // The partner must hold its lock before we want it. One that has failed never will.
     while holds.word(0).load(Ordering::Acquire) == 0 {
+        if partner.has_ended() {
+            return Err(CallError::gone("the first lock of a partner").into());
+        }
         std::thread::yield_now();
     }
     Ok(Place { partner, locks, older: 0, turns })
@@ -276,6 +279,34 @@ mod tests {
             place.turns.verify().observed as u64
         };
         [1, 2, 8].into_iter().map(&mut turns).collect()
+    }
+
+    /// A lock that its partner cannot open, as where it may have no more descriptors.
+    struct Unopened;
+
+    impl Lock for Unopened {
+        fn make(_: &mut SetUp<'_>) -> Result<Self, Unable> {
+            Ok(Self)
+        }
+        fn own(&self) -> Result<Option<Self>, CallError> {
+            Err(CallError::new("open", 24))
+        }
+        fn enter(&self) -> Outcome {
+            Ok(())
+        }
+        fn leave(&self) -> Outcome {
+            Ok(())
+        }
+        fn is_free(&self) -> Result<Option<bool>, CallError> {
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn a_partner_that_fails_is_not_waited_for() {
+        let cpu = affinity::allowed().expect("an affinity")[0];
+        let refused = with_set_up(&[cpu], place::<Unopened>).err();
+        assert_eq!(refused, Some(Unable::Failed(CallError::gone("the first lock of a partner"))));
     }
 
     /// At the end of a batch the partner has made as many turns as we have: the last one is not left for later.

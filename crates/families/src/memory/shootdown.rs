@@ -159,7 +159,7 @@ impl Batched for Shot {
         let ran = after.iter().zip(&before).filter(|(after, before)| after > before).count();
         let threads = self.threads.len() as f64;
         let mut found = vec![PostCondition::exactly("threads_that_ran", threads, ran as f64)];
-        // Where the processor tells the others by itself, nobody is interrupted, and the kernel counts none.
+        // Where the processor or the hypervisor tells the others, nobody is interrupted, and the kernel counts none.
         let interrupts = self.shootdowns.zip(interruption::tlb_shootdowns());
         found.extend(interrupts.map(|(before, now)| {
             PostCondition::new(

@@ -134,4 +134,37 @@ mod tests {
             assert_eq!(resolve(baseline).map(|found| found.card().group), Some(card.group), "{}", card.id);
         }
     }
+
+    /// System time by stamps divided by system time by samples is no ratio.
+    #[test]
+    fn cells_that_are_divided_by_one_another_are_measured_alike() {
+        let cell = |id: &str| Cell::of_id(id).expect(id);
+        for card in listed().into_iter().chain(grid()).map(|it| it.card()) {
+            let own = cell(card.id);
+            let separate = card.remark.ends_with("from a separate run");
+            assert_eq!(own.runs_twice(), separate, "{}: {}", card.id, card.remark);
+            if let Some(baseline) = card.baseline {
+                assert_eq!(own.runs_twice(), cell(baseline).runs_twice(), "{} to {baseline}", card.id);
+            }
+        }
+        let cards: Vec<_> = listed().into_iter().map(|it| it.card()).collect();
+        assert!(cards.iter().all(|card| cell(card.id).runs_twice()));
+        let revised: Vec<&str> = cards.iter().filter(|card| card.revision > 1).map(|card| card.id).collect();
+        assert_eq!(revised, ["record_database/book/seek/coarse_fcntl/processes_4/nrec_500"]);
+    }
+
+    /// A cell without calls of I/O has no stamps: it says so.
+    #[test]
+    fn a_remark_says_how_user_time_is_found() {
+        let says = |cell: Cell, words: &str| {
+            let remark = cell.card(Tier::Family).remark;
+            assert!(remark.starts_with(words), "{}: {remark}", cell.id());
+        };
+        says(BOOK, "user time is what lies between system calls;");
+        says(Cell { access: Access::Mapped, ..BOOK }, "where page faults are few, user time is what");
+        says(FAST, "user time is sampled by the kernel's timer;");
+        says(Cell { access: Access::Positioned, ..FAST }, "user time is what lies between system calls;");
+        let long = Cell { records: 2000, processes: 16, locking: Locking::Fine, ..BOOK };
+        says(long, "user time is sampled by the kernel's timer;");
+    }
 }

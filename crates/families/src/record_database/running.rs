@@ -101,9 +101,6 @@ fn enforced(directory: &Folder) -> Result<(), Unable> {
     Err(Unable::Unsupported { why, remedy })
 }
 
-/// A run that takes no longer is made twice, ms.
-const LONGEST_TWICE_MS: u64 = 2000;
-
 pub(super) struct Running {
     pub(super) cell: Cell,
     latencies: bool,
@@ -213,8 +210,7 @@ impl Series for Running {
             return self.counted(plan.seed, records, sink);
         }
         let latencies = self.latencies.then(|| Latencies::new(self.cell.processes)).transpose()?;
-        // Where a run takes long, so do its operations: the clock is no matter to them.
-        let apart = self.cell.about_ms() <= LONGEST_TWICE_MS;
+        let apart = self.cell.runs_twice();
         let done = match self.in_turn {
             Some(_) => vec![self.by_windows(plan.seed)?],
             None => self.together(plan.seed, latencies.as_ref().filter(|_| !apart))?,

@@ -56,6 +56,7 @@ fn misfit(card: &Card) -> Option<&'static str> {
 fn under(tax: &'static Tax, id: &str, on: &'static dyn Benchmark) -> Tax {
     let (id, inner) = (words(id.to_owned()), on.card());
     let layer = tax.card.id.trim_start_matches("tax/").replace(['/', '_'], " ");
+    let own = if tax.layer.everywhere { layer::CARD.revision } else { 1 };
     let card = Card {
         id,
         title: words(format!("{} under {layer}", inner.title)),
@@ -66,7 +67,8 @@ fn under(tax: &'static Tax, id: &str, on: &'static dyn Benchmark) -> Tax {
         claims: made::list(claims_of(&on.claims(), tax.layer.listens)),
         parameters: made::list(vec![("on", Parameter::Text(inner.id))]),
         tier: Tier::Thorough,
-        revision: if tax.layer.everywhere { layer::CARD.revision } else { 1 },
+        // Raised as often as that of the operation was.
+        revision: own + inner.revision - 1,
         remark: inner.remark,
         ..layer::CARD
     };
@@ -107,6 +109,23 @@ mod tests {
             assert_eq!(card.parameters, [("on", Parameter::Text("syscall/write1"))]);
             assert!(card.title.len() <= 60, "{}", card.title);
         }
+    }
+
+    /// An operation that is measured otherwise than before is so under a layer, too.
+    #[test]
+    fn a_revision_of_the_operation_is_one_under_every_layer() {
+        let mut revised = 0;
+        let rows = || crate::FAMILIES.iter().flat_map(|family| family.benchmarks).map(|it| it.card());
+        for inner in rows().filter(|card| misfit(card).is_none()) {
+            for tax in super::super::LAYERS {
+                let id = id_of(tax.card.id, inner.id).expect(inner.id);
+                let revision = resolve(&id).expect("it is found").card().revision;
+                let first = if tax.layer.everywhere { 2 } else { 1 };
+                assert_eq!(revision, first + inner.revision - 1, "{id}");
+                revised += usize::from(inner.revision > 1);
+            }
+        }
+        assert!(revised > 0, "else this proves nothing");
     }
 
     #[test]

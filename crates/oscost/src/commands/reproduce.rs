@@ -265,8 +265,9 @@ fn choices(
     for document in documents {
         figures.extend(document.figures.iter().map(|&id| id.to_owned()));
         for id in (document.literal)(parameters) {
-            // Sessions of document 002 have runs of their own with --thorough, and cells of 001 take hours.
-            let repeats = level == Level::Thorough && document.founding != GRAME || beside.contains(&&*id);
+            // What documents 001 and 002 run once takes minutes: with --thorough they have launches of their own.
+            let again = level == Level::Thorough && ![GRAME, APUE].contains(&document.founding);
+            let repeats = again || beside.contains(&&*id);
             let list = match id.strip_prefix(document.founding.name) {
                 _ if id.contains("/literal/") && repeats => &mut own,
                 _ if id.contains("/literal/") => &mut single,
@@ -340,7 +341,7 @@ fn rendered(
                 writeln!(out, "\n{sheet}")?;
             }
             if result.partial {
-                writeln!(out, "Partial: the run was ended early, so only counts are judged.")?;
+                writeln!(out, "Partial: the run was ended early.")?;
             }
             match saved {
                 Some(name) => writeln!(out, "Saved as {name} (oscost report @-1).")?,
@@ -369,4 +370,44 @@ fn rendered(
         Told::Openmetrics => oscost_report::open_metrics(&named, out)?,
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use oscost_harness::Given;
+    use oscost_results::{Conditions, Machine, Tool};
+
+    use super::*;
+    use crate::args::{Arguments, ColorWhen, Command, MeasuringCommand};
+
+    /// The single runs of document 001 were repeated, too: for a day.
+    #[test]
+    fn thorough_repeats_programs_that_are_short_and_that_have_no_launches_of_their_own() {
+        let parameters = DocumentParameters::of(&Given::default(), Level::Thorough).expect("defaults");
+        for &document in ALL {
+            let (several, once) = choices(&[document], &parameters, Level::Thorough, &[]).expect("known ids");
+            let has_literal = |of: &[Choice]| of.iter().any(|it| it.card().id.contains("/literal/"));
+            let repeats = [TLPI, OSTEP, CONTEXT_SWITCH].contains(&document.founding);
+            let found = (has_literal(&several), has_literal(&once));
+            assert_eq!(found, (repeats, !repeats), "{}", document.founding.name);
+        }
+    }
+
+    /// With the launches of an interval, times are judged too: the rows say which.
+    #[test]
+    fn the_end_of_a_partial_run_says_nothing_that_its_rows_contradict() {
+        let arguments = Arguments::try_parse_from(["oscost", "reproduce", "ostep"]).expect("arguments");
+        let Some(Command::System(MeasuringCommand::Reproduce(options))) = arguments.command else {
+            panic!("reproduce");
+        };
+        let (tool, machine) = (Tool::default(), Machine::default());
+        let result =
+            RunResult::begun(std::time::SystemTime::UNIX_EPOCH, tool, machine, Conditions::default());
+        let ends = Ends { table: "", lmbench: &[], c: &[], sheet: "" };
+        let talk = Talk { quiet: true, verbose: false, ascii: true, color: ColorWhen::Never };
+        let text = rendered(&options, &result, &ends, None, &talk).expect("text");
+        let text = String::from_utf8(text).expect("UTF-8");
+        assert!(text.contains("\nPartial: the run was ended early.\nNot saved."), "{text}");
+    }
 }

@@ -144,7 +144,7 @@ impl<R: Reading> Series for Readings<R> {
         self.seen.look_at(words.chunks_exact(WORDS_A_READING).take(made).map(|reading| reading[0]));
         let mut readings = made as u64;
         if self.seen.changes() < FEW_CHANGES && plan.observations.is_none() {
-            readings = watch::<R>(&mut self.seen, deadline);
+            readings = watch::<R>(&mut self.seen, deadline).unwrap_or(readings);
         }
         let end = (R::now(), now_ns());
         let unit_ns =
@@ -176,9 +176,12 @@ fn store<R: Reading>(words: &mut [u64], count: usize, deadline: u64) -> usize {
 }
 
 /// Reads until the deadline and keeps the changes only, for a clock that stands still for milliseconds; how often it was
-/// read.
+/// read. Where no time is left, what was seen stays.
 #[inline(never)]
-fn watch<R: Reading>(seen: &mut Seen, deadline: u64) -> u64 {
+fn watch<R: Reading>(seen: &mut Seen, deadline: u64) -> Option<u64> {
+    if now_ns() >= deadline {
+        return None;
+    }
     seen.clear();
     let (mut last, mut run, mut readings) = (R::now(), 1, 1);
     while seen.differences.len() < MOST_CHANGES && now_ns() < deadline {
@@ -193,7 +196,7 @@ fn watch<R: Reading>(seen: &mut Seen, deadline: u64) -> u64 {
         }
         readings += CHUNK as u64;
     }
-    readings
+    Some(readings)
 }
 
 /// What consecutive readings show.
@@ -319,6 +322,27 @@ mod tests {
         let Table(told, observations) = told(&[5; 100], 1.0);
         assert!(!told.contains_key("step") && !told.contains_key("equal_run_length"));
         assert_eq!((told["largest_step"], observations), (0.0, 0));
+    }
+
+    struct Still;
+
+    impl Reading for Still {
+        const UNIT_NS: Option<f64> = Some(1.0);
+        fn now() -> u64 {
+            5
+        }
+        fn calls() -> Bound {
+            Bound::Exactly(0.0)
+        }
+    }
+
+    /// A slow machine had stored few readings at its deadline, and forgot them for one.
+    #[test]
+    fn what_was_seen_stays_where_no_time_is_left() {
+        let mut seen = Seen::default();
+        seen.look_at([1, 1, 2, 4].into_iter());
+        assert_eq!(watch::<Still>(&mut seen, 0), None);
+        assert_eq!((seen.changes(), seen.differences), (2, vec![0, 1, 2]));
     }
 
     #[test]
