@@ -5,14 +5,17 @@ use std::collections::BTreeSet;
 use oscost_results::{Estimate, Figure, Mark, RunResult, Status};
 use oscost_stats::compare::{Change, FEWEST_BOOTS};
 use oscost_stats::drift::Drift;
-use oscost_stats::interval::{Interval, MEDIAN, over_launches, over_launches_drifting};
+use oscost_stats::interval::{Interval, LOWER_QUARTILE, MEDIAN, over_launches, over_launches_drifting};
 
 use super::asked::{Asked, Kin, Neighbour, Question};
 use super::null::{calls, is_disturbed};
 use super::past::Learning;
-use super::quantity::{FEW, FLOOR, clearly_best_way, common, is_on_one_cpu, launches, quantile_of};
+use super::quantity::{
+    FEW, FLOOR, clearly_best_way, common, is_on_one_cpu, launches, quantile_of, refusal, unit,
+};
 use super::{
-    Compared, Comparison, NOTHING, OneSided, Verdict, core_speed, evidence, other_cpu, stays, version_one,
+    Compared, Comparison, Differs, NOTHING, OneSided, Verdict, core_speed, evidence, other_cpu, stays,
+    version_one,
 };
 use crate::named::Named;
 use crate::words::plain;
@@ -103,9 +106,10 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// Why a change cannot be called one on this ground; `None` where it can.
-    pub(super) fn hold(&self) -> Option<String> {
+    /// Why a change cannot be called one on this ground; `None` where it can. Who compares machines asks about each as it was found.
+    pub(super) fn hold(&self, machine: &[Differs]) -> Option<String> {
         match self.ground {
+            _ if !machine.is_empty() => None,
             Ground::TwoBoots => Some(format!(
                 "differs between these two boots, which placement alone can cause: compare {FEWEST_BOOTS} boots a side (--before, --after)"
             )),
@@ -214,9 +218,9 @@ fn narrowest<'q>(
     learning: &mut Learning<'_>,
 ) -> (&'q str, f64) {
     if sides.single().is_none() {
-        return (named, quantile_of(named));
+        return (named, quantile_of(a[0], named));
     }
-    clearly_best_way(named, |quantity, q| {
+    clearly_best_way(a[0], named, |quantity, q| {
         let change = sides.change_in(a, b, quantity, q, learning)?;
         let (low, high) = change.interval(OUTSIDE);
         Some(((1.0 + high) / (1.0 + low)).ln())
@@ -284,7 +288,7 @@ pub(super) fn ask(
     };
     let (taken, q) = match refused {
         None => narrowest(&of_a, &of_b, &named, sides, learning),
-        Some(_) => (&*named, quantile_of(&named)),
+        Some(_) => (&*named, quantile_of(a, &named)),
     };
     let (quantity, beside) = if refused.is_none() { core_speed::choose(a, b, taken) } else { (taken, None) };
     let (values_a, values_b) = (launches(&of_a, quantity), launches(&of_b, quantity));
@@ -306,7 +310,7 @@ pub(super) fn ask(
             let other = taken != named && taken == quantity;
             let threshold = into.threshold;
             let hold = sides
-                .hold()
+                .hold(&into.machine)
                 .or_else(|| stays::floor(&change, threshold, &mut of).filter(|_| shared))
                 .or_else(|| stays::named(&named, threshold, &mut of).filter(|_| other));
             Question::Open { change, beside, hold, neighbour }
@@ -316,7 +320,7 @@ pub(super) fn ask(
             Question::Answered
         }
     };
-    let floor = launches(&[a], FLOOR).pop().and_then(|floor| over_launches(&floor, quantile_of(FLOOR)));
+    let floor = launches(&[a], FLOOR).pop().and_then(|floor| over_launches(&floor, LOWER_QUARTILE));
     let price = floor.map_or(row.a.value, |floor| floor.value);
     let own = learning.own(&all, quantity);
     let kin = sides.single().map(|_| Kin { class: learning.class(a), calls: calls(a), price, own });
@@ -331,25 +335,6 @@ pub(super) fn no_ratio(a: &[Vec<f64>], b: &[Vec<f64>], row: &mut Compared) {
         row.verdict = Verdict::Within;
     } else {
         row.why = "a side is zero, so there is no ratio".to_owned();
-    }
-}
-
-pub(super) fn unit(figure: &Figure, quantity: &str) -> String {
-    figure.quantities.get(quantity).map_or_else(|| "ns".to_owned(), |quantity| quantity.unit.clone())
-}
-
-/// Why figures that were all measured are not held against each other.
-pub(super) fn refusal(figures: &[&Figure], quantity: &str) -> Option<String> {
-    let first = figures.first()?;
-    if figures.iter().any(|figure| figure.revision != first.revision) {
-        let mut revisions: Vec<u32> = figures.iter().map(|figure| figure.revision).collect();
-        revisions.dedup();
-        let revisions: Vec<String> = revisions.iter().map(ToString::to_string).collect();
-        Some(format!("its method changed between revisions {}", revisions.join(" and ")))
-    } else if figures.iter().any(|figure| unit(figure, quantity) != unit(first, quantity)) {
-        Some("the units differ".to_owned())
-    } else {
-        None
     }
 }
 

@@ -7,11 +7,12 @@ use oscost_stats::interval::{Centre, FEWEST_LAUNCHES, MEDIAN};
 use oscost_stats::sorting::SmallSort;
 
 use super::asked::{Asked, Question};
-use super::figure::{Sides, grain, no_ratio, pair_up, refusal, unit};
-use super::quantity::{clearly_best, common, launches, quantile_of};
+use super::figure::{Sides, grain, no_ratio, pair_up};
+use super::quantity::{clearly_best, common, launches, quantile_of, refusal, unit};
 use super::verdict::pronounce;
-use super::{Compared, Comparison, Rules, Verdict, by_size, ids, surrounded};
+use super::{Compared, Comparison, Rules, Verdict, by_size, surrounded, surroundings};
 use crate::named::Named;
+use crate::words::distinct;
 
 /// What is left of a drift that is no straight line within a round: it is added at both ends of every interval.
 const LEAST: f64 = 0.005;
@@ -40,13 +41,18 @@ pub fn look_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>, share: 
         unreachable!("neither side is empty");
     };
     // One launch does not tell how fast the core is; rounds do not ask.
-    let mut comparison = surrounded(first_a, first_b, rules, None);
+    let machine = surroundings::machine(first_a.result, first_b.result);
+    let mut comparison = surrounded(first_a, first_b, machine, rules, None);
     comparison.narrower = "measure more rounds (--rounds)";
     let other_machine = !comparison.machine.is_empty() && !rules.cross_machine;
-    let sides = Sides::new(&a[..1], &b[..1]);
     let mut asked = Vec::new();
     let mut open = false;
-    for id in ids(first_a.result, first_b.result).into_iter().filter(|id| rules.asks(id)) {
+    let ids = a.iter().chain(b).flat_map(|named| &named.result.figures).map(|figure| figure.id.as_str());
+    for id in distinct(ids).into_iter().filter(|id| rules.asks(id)) {
+        // The first launch may lack what later ones have.
+        let [from_a, from_b] =
+            [a, b].map(|side| side.iter().position(|named| figure(named.result, id).is_some()).unwrap_or(0));
+        let sides = Sides::new(&a[from_a..=from_a], &b[from_b..=from_b]);
         if let Some((of_a, of_b)) = pair_up(id, &sides, &mut comparison) {
             let first = [of_a[0], of_b[0]];
             asked.extend(ask(first, &sides, [a, b], other_machine, &mut open));
@@ -65,8 +71,9 @@ fn figure<'a>(result: &'a RunResult, id: &str) -> Option<&'a Figure> {
 /// A quantity of an id in each result of a side, of the launches that it has.
 fn values(side: &[Named<'_>], id: &str, quantity: &str) -> Vec<Option<f64>> {
     let value = |named: &Named<'_>| {
-        let found = launches(&[figure(named.result, id)?], quantity).pop()?;
-        Some(Centre::of(&found, quantile_of(quantity))?.value)
+        let figure = figure(named.result, id)?;
+        let found = launches(&[figure], quantity).pop()?;
+        Some(Centre::of(&found, quantile_of(figure, quantity))?.value)
     };
     side.iter().map(value).collect()
 }
@@ -129,19 +136,17 @@ fn ask(
         no_ratio(&known(of[0]), &known(of[1]), &mut row);
         return Some(Asked { row, question: Question::Answered, kin: None });
     };
-    let noisy = |side: &[Named<'_>]| {
-        let marked = |named: &&Named<'_>| {
-            figure(named.result, &a.id).is_some_and(|it| it.marks.contains(&Mark::Noisy))
-        };
-        side.iter().filter(marked).count()
-    };
-    let noisy = noisy(of[0]) + noisy(of[1]);
-    if noisy > 0 {
-        row.why = format!("{noisy} of {} results noisy", of[0].len() + of[1].len());
+    let all = || of.into_iter().flatten().flat_map(|named| &named.result.figures).filter(|it| it.id == a.id);
+    let noisy = all().filter(|it| it.status == Status::Measured && it.marks.contains(&Mark::Noisy)).count();
+    let withheld = all().filter(|it| it.status == Status::Contradicted).count();
+    let told = [(noisy, "noisy"), (withheld, "withheld")].into_iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(count, what)| format!("{count} {what}")).collect();
+    if !told.is_empty() {
+        row.why = format!("{} of {} results", told.join(", "), of[0].len() + of[1].len());
     }
     Some(Asked {
         row,
-        question: Question::Open { change, beside: None, hold: sides.hold(), neighbour: None },
+        question: Question::Open { change, beside: None, hold: sides.hold(&[]), neighbour: None },
         kin: None,
     })
 }

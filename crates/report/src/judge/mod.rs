@@ -235,18 +235,20 @@ fn sided<'a>(
 ) -> Comparison<'a> {
     let sides = figure::Sides::new(a, b);
     let core_speed = surroundings::core_speed(first_a.result, first_b.result);
-    let mut comparison = surrounded(first_a, first_b, rules, core_speed);
+    let machine = surroundings::machines(a, b);
+    let judged = machine.is_empty() || rules.cross_machine;
+    let mut comparison = surrounded(first_a, first_b, machine, rules, core_speed);
     comparison.warnings.extend(sides.mixed());
-    let judged = comparison.machine.is_empty() || rules.cross_machine;
+    comparison.warnings.extend([a, b].into_iter().filter_map(surroundings::within));
     let mut learning = Learning::new(rules.past, a, b);
     let mut asked: Vec<Asked> = Vec::new();
     // What nobody asked about belongs to the null of its class all the same.
-    let mut unasked = surrounded(first_a, first_b, rules, None);
+    let mut unasked = surrounded(first_a, first_b, comparison.machine.clone(), rules, None);
     for id in ids(first_a.result, first_b.result) {
         let into = if rules.asks(id) { &mut comparison } else { &mut unasked };
         asked.extend(figure::ask(id, &sides, judged, &mut learning, into));
     }
-    let mut shifts = null::scale(&mut asked);
+    let mut shifts = if comparison.machine.is_empty() { null::scale(&mut asked) } else { Vec::new() };
     shifts.extend(learning.shift());
     asked.retain(|asked| rules.asks(&asked.row.id));
     let figures = asked.len();
@@ -259,7 +261,7 @@ fn sided<'a>(
         )
     }));
     if judged {
-        asked.extend(paired::ask(&sides, &mut learning, rules));
+        asked.extend(paired::ask(&sides, &mut learning, rules, &comparison.machine));
     }
     let mut rows = verdict::pronounce(asked, rules.threshold, 1.0);
     comparison.pairs = rows.split_off(figures);
@@ -282,8 +284,13 @@ fn by_size(one: &Compared, other: &Compared) -> std::cmp::Ordering {
 }
 
 /// A comparison without figures: what differs around two results.
-fn surrounded<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>, core_speed: Option<f64>) -> Comparison<'a> {
-    let machine = surroundings::machine(a.result, b.result);
+fn surrounded<'a>(
+    a: &Named<'a>,
+    b: &Named<'a>,
+    machine: Vec<Differs>,
+    rules: Rules<'_>,
+    core_speed: Option<f64>,
+) -> Comparison<'a> {
     let other_machine = !machine.is_empty();
     Comparison {
         a: a.name,

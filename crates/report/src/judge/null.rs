@@ -7,6 +7,8 @@ use oscost_stats::null::{FEWEST_FIGURES, Moved, nulls};
 use oscost_stats::quantile::{median, sorted};
 
 use super::asked::{Asked, Class, Kin, Question};
+use super::quantity::{common, launches, refusal};
+use super::{other_cpu, surroundings};
 
 /// Calls of an operation that are none: an audit counts a few around it.
 const NO_CALL: f64 = 0.5;
@@ -22,17 +24,31 @@ pub(super) fn calls(figure: &Figure) -> Option<f64> {
     Some(figure.evidence.system_calls.values().sum())
 }
 
-/// Classes of which both results measured enough figures by one method.
+/// Classes of which both results have enough figures that tell how far they moved. Between two machines everything moves, and that
+/// is what was asked about.
 pub(super) fn with_a_null(a: &RunResult, b: &RunResult) -> BTreeSet<Class> {
     let mut counts: BTreeMap<Class, usize> = BTreeMap::new();
+    if !surroundings::machine(a, b).is_empty() {
+        return BTreeSet::new();
+    }
     let measured = |figure: &&Figure| figure.status == Status::Measured;
     for figure in a.figures.iter().filter(measured) {
-        let same = |other: &&Figure| other.id == figure.id && other.revision == figure.revision;
-        if b.figures.iter().filter(measured).any(|other| same(&other)) {
+        let other = b.figures.iter().filter(measured).find(|other| other.id == figure.id);
+        if other.is_some_and(|other| tells([a, b], [figure, other])) {
             *counts.entry(Class::of(figure)).or_default() += 1;
         }
     }
     counts.into_iter().filter(|(_, count)| *count >= FEWEST_FIGURES).map(|(class, _)| class).collect()
+}
+
+/// Whether the launches of a figure tell by how much it moved between two results, and how well that is known.
+fn tells(results: [&RunResult; 2], figures: [&Figure; 2]) -> bool {
+    let several = |quantity: &str| {
+        launches(&figures, quantity).iter().all(|of| of.len() > 1 && of.iter().all(|value| *value > 0.0))
+    };
+    let [a, b] = figures;
+    common(&figures).is_some_and(|named| refusal(&figures, &named).is_none() && several(&named))
+        && other_cpu::refusal(results.into_iter(), [&[a], &[b]]).is_none()
 }
 
 /// Scales the error of every figure by its null. Returns by how much all that enters the kernel changed, as logarithms.
@@ -43,6 +59,10 @@ pub(super) fn scale(asked: &mut [Asked]) -> Vec<f64> {
             (&asked.question, &asked.kin)
         {
             let (apart, error) = change.moved();
+            // One launch tells nothing of its error: that it moved by none of it is no news.
+            if !error.is_finite() {
+                continue;
+            }
             let enters = calls.map(|calls| calls >= NO_CALL);
             let moved = Moved { apart, error, enters, price: *price, calls: calls.unwrap_or_default() };
             classes.entry(class.clone()).or_default().push((index, moved));

@@ -6,9 +6,8 @@ use oscost_results::{Figure, RunResult, Status};
 use oscost_stats::interval::Centre;
 
 use super::asked::Class;
-use super::figure::unit;
 use super::null::is_disturbed;
-use super::quantity::{common, launches, steadiest};
+use super::quantity::{common, launches, steadiest, unit};
 use super::surroundings::{NOTHING_IN_COMMON, foreign};
 use super::{is_bill, is_count};
 use crate::named::Named;
@@ -97,7 +96,7 @@ fn one(figures: &[&Figure]) -> Option<FigureSpread> {
     let figures: Vec<&Figure> =
         figures.iter().copied().filter(|figure| figure.revision == revision).collect();
     let named = common(&figures)?;
-    let (quantity, q) = steadiest(&figures, &named);
+    let (quantity, q) = steadiest(&figures, &named)?;
     let estimate = |launches: Vec<f64>| Some(Centre::of(&launches, q)?.value);
     let values: Vec<f64> = launches(&figures, quantity).into_iter().filter_map(estimate).collect();
     if values.len() < 2 || values.iter().any(|value| *value <= 0.0) {

@@ -4,7 +4,7 @@
 use oscost_stats::compare::Change;
 use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN};
 
-use super::quantity::{FLOOR, quantile_of};
+use super::quantity::FLOOR;
 
 /// Probability left out at each end of an interval that a change is outside of.
 const OUTSIDE: f64 = 0.025;
@@ -18,7 +18,7 @@ pub(super) fn floor(
     threshold: f64,
     of: &mut dyn FnMut(&str, f64) -> Option<Change>,
 ) -> Option<String> {
-    let floor = of(FLOOR, quantile_of(FLOOR))?;
+    let floor = of(FLOOR, LOWER_QUARTILE)?;
     let (low, high) = floor.interval(OUTSIDE);
     let share = change.share();
     let stays = if share > 0.0 {
@@ -62,7 +62,7 @@ mod tests {
     fn a_change_is_none_where_the_floor_certainly_changed_by_less() {
         let stays = |share: f64, of_floor: f64, grain: f64| {
             floor(&change(share, 0.0), 0.05, &mut |quantity, q| {
-                assert_eq!((quantity, q), (FLOOR, quantile_of(FLOOR)));
+                assert_eq!((quantity, q), (FLOOR, LOWER_QUARTILE));
                 Some(change(of_floor, grain))
             })
             .is_some()

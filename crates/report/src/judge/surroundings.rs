@@ -6,8 +6,9 @@ use super::Differs;
 use super::bills::is_bill;
 use super::core_speed::{ONE_SPEED, slowed};
 use super::counts::is_count;
+use crate::named::Named;
 use crate::numbers;
-use crate::words::{counted, plain};
+use crate::words::{counted, distinct, plain};
 
 /// Letters of a boot's name that tell it from any other.
 const BOOT: usize = 8;
@@ -47,6 +48,35 @@ pub(super) fn machine(a: &RunResult, b: &RunResult) -> Vec<Differs> {
         all.push(Differs { what: "memory", a: size(of_a), b: size(of_b) });
     }
     all
+}
+
+/// The same of all results of two sides, each held against the first.
+pub(super) fn machines(a: &[Named<'_>], b: &[Named<'_>]) -> Vec<Differs> {
+    let mut all: Vec<Differs> = Vec::new();
+    let Some(first) = a.first() else { return all };
+    for other in b.iter().chain(a) {
+        for differs in machine(first.result, other.result) {
+            if all.iter().all(|known| known.what != differs.what) {
+                all.push(differs);
+            }
+        }
+    }
+    all
+}
+
+/// What differs between the results of one side, which is taken for one thing, in words.
+pub(super) fn within(side: &[Named<'_>]) -> Option<String> {
+    let (first, others) = side.split_first()?;
+    let of = |other: &Named<'_>| {
+        let (a, b) = (first.result, other.result);
+        let differs = machine(a, b).into_iter().chain(conditions(a, b)).map(|differs| differs.what);
+        differs.chain((a.partial != b.partial).then_some("completeness")).collect::<Vec<_>>()
+    };
+    let names = others.iter().flat_map(of).filter(|what| *what != "boot" && !OF_FIGURES.contains(what));
+    let names = distinct(names);
+    (!names.is_empty()).then(|| {
+        format!("the results of {} and of others on its side differ in {}", first.name, names.join(", "))
+    })
 }
 
 /// Kernel, libc, mitigations, settings and the program itself.
@@ -234,7 +264,7 @@ pub(super) fn warnings(
     let mut all = Vec::new();
     if other_machine {
         let what = if cross_machine {
-            "the machines differ, which may explain a change (--cross-machine)"
+            "the machines differ, which may explain a change (--cross-machine); another boot of either places code and data elsewhere"
         } else {
             "the machines differ: figures stand side by side, without ratios or verdicts (--cross-machine gives them)"
         };

@@ -39,7 +39,7 @@ pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
     };
     let mut parts = vec![
         Part::words(
-            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation. Agreement compares the smallest launches (5 %). Spread: the largest launch divided by the smallest. Seconds: all launches, each from its start to the next.",
+            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation. Agreement compares the smallest launches (5 %). Spread: the largest launch divided by the smallest, minus 1. Seconds: all launches, each from its start to the next.",
         ),
         Part::Table(Table::new(heads, rows.iter().map(cells))),
     ];
@@ -61,4 +61,32 @@ pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
         parts.push(Part::Words(plain(&words, unicode)));
     }
     View::new("CROSSCHECK", parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_results::Estimate;
+
+    use super::*;
+
+    #[test]
+    fn a_spread_is_what_the_words_above_it_say() {
+        let quoted = Estimate { value: 110.0, low: 104.0, high: 124.0, extremes: false };
+        let row = Agreement {
+            peer: "perf/x".to_owned(),
+            version: String::new(),
+            measures: String::new(),
+            conversion: String::new(),
+            found: Ok(Side { quoted, best: 100.0, spread: 125.0 / 100.0 - 1.0, seconds: 1.5, launches: 7 }),
+            ours: None,
+            ratio: None,
+            failures: String::new(),
+            step: 0.0,
+            differs: String::new(),
+        };
+        let parts = view(&[row], true).parts;
+        let [Part::Words(words), Part::Table(table), ..] = &parts[..] else { panic!("words and a table") };
+        assert!(words.contains("the largest launch divided by the smallest, minus 1."), "{words}");
+        assert_eq!(table.rows[0][5].text, "25 %");
+    }
 }

@@ -154,9 +154,15 @@ fn large(count: u64) -> String {
     }
 }
 
+/// The time that the items are held against: that of the free run, or of a program that ran anyway.
+fn time(bill: &Bill) -> Option<Usage> {
+    let ran_anyway = bill.counted.first().filter(|one| bill.pid.is_some() && one.way == Way::Ebpf);
+    bill.free.or_else(|| ran_anyway.map(|one| one.usage))
+}
+
 /// CPU time of the program, as far as it is known.
 fn cpu_ns(bill: &Bill) -> Option<f64> {
-    let usage = bill.free?;
+    let usage = time(bill)?;
     Some((usage.user_ns + usage.system_ns) as f64).filter(|ns| *ns > 0.0)
 }
 
@@ -183,7 +189,7 @@ fn price(item: &Item, unicode: bool) -> (String, String) {
 
 fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
     // Shares of a time that is not known would be no shares.
-    let system = bill.explained.and(bill.free).map(|free| free.system_ns as f64).filter(|ns| *ns > 0.0);
+    let system = bill.explained.and(time(bill)).map(|time| time.system_ns as f64).filter(|ns| *ns > 0.0);
     let share = |together: f64| system.map_or(String::new(), |system| whole_percent(together / system));
     let shown = if whole { bill.items.len() } else { ROWS.min(bill.items.len()) };
     let rows = bill.items[..shown].iter().map(|item| {
@@ -299,9 +305,9 @@ fn explained(bill: &Bill) -> String {
         }
         None => {
             let sum: f64 = bill.items.iter().map(|item| item.together.value).sum();
-            let why = match bill.free {
-                Some(free) if free.system_ns > 0 => {
-                    format!("too short to check ({})", duration(free.system_ns as f64))
+            let why = match time(bill) {
+                Some(time) if time.system_ns > 0 => {
+                    format!("too short to check ({})", duration(time.system_ns as f64))
                 }
                 _ => "there is no system time to hold it against".to_owned(),
             };
@@ -312,8 +318,8 @@ fn explained(bill: &Bill) -> String {
 
 /// What it pays altogether, where nothing would be less.
 fn pays(bill: &Bill) -> String {
-    let Some(free) = bill.free else { return capital(&explained(bill)) };
-    let system = duration(free.system_ns as f64);
+    let Some(time) = time(bill) else { return capital(&explained(bill)) };
+    let system = duration(time.system_ns as f64);
     match &bill.explained {
         Some(share) => {
             let priced = numbers::whole_percent(share.value);
@@ -348,10 +354,14 @@ pub(crate) fn page(named: &Named<'_>, bill: &Bill) -> Page {
     chips.extend(facts.map(|fact| Chip::fact(plain(fact, true))));
     let sure = if bill.explained.is_some() { Tone::Neutral } else { Tone::Doubt };
     chips.extend(largest(bill).map(|_| chip(explained(bill), Some(sure))));
-    let broken = bill.budgets.iter().filter(|it| it.kept == Some(false)).count();
+    let budgets = |kept: Option<bool>| bill.budgets.iter().filter(|it| it.kept == kept).count();
+    let (text, tone) = match (budgets(Some(false)), budgets(None)) {
+        (0, unclear @ 1..) => (format!("{unclear} of {} budgets unclear", bill.budgets.len()), Tone::Doubt),
+        (0, 0) => (format!("0 of {} budgets broken", bill.budgets.len()), Tone::Good),
+        (broken, _) => (format!("{broken} of {} budgets broken", bill.budgets.len()), Tone::Bad),
+    };
     if !bill.budgets.is_empty() {
-        let tone = if broken > 0 { Tone::Bad } else { Tone::Good };
-        chips.push(chip(format!("{broken} of {} budgets broken", bill.budgets.len()), Some(tone)));
+        chips.push(chip(text, Some(tone)));
     }
     let heading = largest(bill).map_or_else(|| pays(bill), |it| capital(&it));
     let plot = bars(bill).map(|plot| View::new("Where the time goes", vec![Part::from(plot)]));
@@ -400,4 +410,35 @@ fn bars(bill: &Bill) -> Option<Plot> {
     let finding = format!("{} costs the most: {}", plain(&most.words, true), duration(most.together.value));
     let note = if priced().any(is_least) { GREY.to_owned() } else { String::new() };
     Some(Plot { note, ..Plot::of(finding, Ranked { axis, bars: bars.collect() }, table) })
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_results::{Conditions, Machine, Tool};
+
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_program_that_ran_anyway_is_not_said_to_be_none() {
+        let usage = Usage { system_ns: 20_000_000, ..Usage::default() };
+        let one = Counted { way: Way::Ebpf, usage, ..Counted::default() };
+        let bill = Bill { pid: Some(7), counted: vec![one], ..Bill::default() };
+        assert!(explained(&bill).ends_with("too short to check (20.0 ms)"), "{}", explained(&bill));
+    }
+
+    #[test]
+    fn a_budget_that_nobody_could_judge_is_not_shown_as_a_good_one() {
+        let at = std::time::SystemTime::UNIX_EPOCH;
+        let result = RunResult::begun(at, Tool::default(), Machine::default(), Conditions::default());
+        let chip = |kept: &[Option<bool>]| {
+            let budgets = kept.iter().map(|&kept| Budget { kept, ..Budget::default() }).collect();
+            let bill = Bill { budgets, ..Bill::default() };
+            let page = page(&Named { name: "bill", result: &result }, &bill);
+            page.chips.last().and_then(|chip| Some((chip.text.clone(), chip.tone?)))
+        };
+        let said = |words: &str, tone| Some((words.to_owned(), tone));
+        assert_eq!(chip(&[Some(true)]), said("0 of 1 budgets broken", Tone::Good));
+        assert_eq!(chip(&[Some(true), None]), said("1 of 2 budgets unclear", Tone::Doubt));
+        assert_eq!(chip(&[None, Some(false)]), said("1 of 2 budgets broken", Tone::Bad));
+    }
 }

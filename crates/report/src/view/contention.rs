@@ -5,7 +5,7 @@ mod plots;
 
 use std::collections::BTreeSet;
 
-use oscost_results::{Estimate, Figure, Parameter, Trait, quantity};
+use oscost_results::{Estimate, Figure, Parameter, Status, Trait, quantity};
 use oscost_stats::crossing::crossing;
 use oscost_stats::interval::Interval;
 
@@ -21,7 +21,7 @@ const PAIR: (&str, &str) = ("semaphore/system_v", "semaphore/posix_named");
 /// Columns of the picture for the largest ratio.
 const WIDEST: f64 = 40.0;
 
-/// A measured cell.
+/// A cell.
 struct ContentionCell<'a> {
     figure: &'a Figure,
     /// "semaphore/posix_named".
@@ -34,9 +34,13 @@ struct ContentionCell<'a> {
     think: u64,
 }
 
+/// Workers, and their think time in hold times.
+type Situation = ((u64, &'static str), u64);
+
+/// The cells of a result, those without numbers among them.
 fn cells<'a>(story: &'a Story<'_>) -> Vec<ContentionCell<'a>> {
-    story
-        .measured()
+    let figures = story.result.figures.iter();
+    figures
         .filter_map(|figure| {
             let number = |name| figure.parameter(name).and_then(Parameter::number);
             let lock = figure.parameter("lock")?.text()?;
@@ -53,6 +57,18 @@ pub(super) fn is_rival(figure: &Figure) -> bool {
 }
 
 impl ContentionCell<'_> {
+    fn situation(&self) -> Situation {
+        (self.workers, self.think)
+    }
+
+    /// Whether updates were lost, where that was counted. A lock that lost some has no quantities: its claim says so.
+    fn lost_updates(&self) -> Option<bool> {
+        let claimed = format!("post_condition:{}", quantity::LOST_UPDATES);
+        let claim = self.figure.evidence.claims.iter().find(|it| it.claim == claimed);
+        let lost = claim.and_then(|claim| claim.observed).or_else(|| self.value(quantity::LOST_UPDATES))?;
+        Some(lost > 0.0)
+    }
+
     /// Nothing keeps its workers apart.
     fn is_control(&self) -> bool {
         self.figure.has(Trait::ExcludesNothing)
@@ -73,7 +89,9 @@ const WITHOUT_HOLD: &str = "At a hold of 0 us a turn still adds to a counter und
 
 /// The view of all contended cells of a result.
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
-    let cells = cells(story);
+    let all = cells(story);
+    let is_measured = |cell: &&ContentionCell<'_>| cell.figure.status == Status::Measured;
+    let cells: Vec<&ContentionCell<'_>> = all.iter().filter(is_measured).collect();
     if cells.is_empty() {
         return None;
     }
@@ -84,8 +102,10 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
         told_first.push_str(WITHOUT_HOLD);
     }
     let mut parts = vec![Part::Words(told_first)];
-    for (situation, here) in grouped(&cells, |cell| (cell.workers, cell.think)) {
-        parts.extend(told(story, situation, &here));
+    for (situation, here) in grouped(cells.iter().copied(), |cell| cell.situation()) {
+        let all_here: Vec<&ContentionCell<'_>> =
+            all.iter().filter(|cell| cell.situation() == situation).collect();
+        parts.extend(told(story, situation, &here, updates(story, &all_here)));
     }
     let covers = cells.iter().map(|cell| cell.figure.id.clone()).collect();
     Some(View { title: "CONTENTION".to_owned(), covers, parts })
@@ -100,11 +120,34 @@ fn locks<'a>(cells: &[&ContentionCell<'a>]) -> Vec<&'a str> {
     distinct(cells.iter().map(|cell| cell.lock))
 }
 
-/// The tables of one situation, and the crossing where both semaphores are there.
+/// Which locks lost updates, and whether the control shows that a loss is seen.
+fn updates(story: &Story<'_>, cells: &[&ContentionCell<'_>]) -> Vec<Part> {
+    let (controls, locks): (Vec<&&ContentionCell<'_>>, Vec<_>) =
+        cells.iter().partition(|cell| cell.is_control());
+    let wrong = locks.iter().filter(|cell| cell.lost_updates() == Some(true)).map(|cell| {
+        let words = format!("{} LOST UPDATES: it does not exclude", cell.figure.id);
+        Part::Words(story.plain(&words))
+    });
+    let mut parts: Vec<Part> = wrong.collect();
+    let control = controls.iter().filter_map(|cell| cell.lost_updates()).reduce(|one, other| one || other);
+    match control {
+        Some(false) => parts.push(Part::words(
+            "The control without a lock lost no update, so zero lost updates prove nothing here.",
+        )),
+        Some(true) if parts.is_empty() => {
+            parts.push(Part::words("No lock lost an update; the control without a lock did."));
+        }
+        _ => {}
+    }
+    parts
+}
+
+/// The tables of one situation with what became of its updates, and the crossing where both semaphores are there.
 fn told(
     story: &Story<'_>,
-    ((count, of), think): ((u64, &str), u64),
+    ((count, of), think): Situation,
     cells: &[&ContentionCell<'_>],
+    updates: Vec<Part>,
 ) -> Vec<Part> {
     let holds: BTreeSet<u32> = cells.iter().map(|cell| cell.hold).collect();
     let holds: Vec<u32> = holds.into_iter().collect();
@@ -131,22 +174,8 @@ fn told(
     });
     let heads = std::iter::once("hold".to_owned()).chain(holds.iter().map(|hold| format!("{hold} us")));
     parts.push(Part::Table(Table::new(heads, rows)));
-    parts.push(Part::Table(behaviour(story, cells)));
-    let lost =
-        |cell: &&&ContentionCell<'_>| cell.value(quantity::LOST_UPDATES).is_some_and(|lost| lost > 0.0);
-    let (control, wrong): (Vec<&&ContentionCell<'_>>, Vec<_>) =
-        cells.iter().filter(lost).partition(|cell| cell.is_control());
-    for cell in wrong {
-        let words = format!("{} LOST UPDATES: it does not exclude", cell.figure.id);
-        parts.push(Part::Words(story.plain(&words)));
-    }
-    if cells.iter().any(|cell| cell.is_control()) {
-        parts.push(Part::words(if control.is_empty() {
-            "The control without a lock lost no update either, so zero lost updates prove nothing here."
-        } else {
-            "No lock lost an update; the control without a lock did."
-        }));
-    }
+    parts.push(Part::Table(behaviour(story, cells, think)));
+    parts.extend(updates);
     parts.extend(crossed(story, &about, cells, &holds));
     let fairness = plots::fairness(story, &about, &without_control(cells), &holds);
     parts.extend(fairness.map(Part::from));
@@ -154,12 +183,14 @@ fn told(
 }
 
 /// Class, fairness and waiting of each lock, over its cells with a hold time.
-fn behaviour(story: &Story<'_>, cells: &[&ContentionCell<'_>]) -> Table {
+fn behaviour(story: &Story<'_>, cells: &[&ContentionCell<'_>], think: u64) -> Table {
     let heads =
         ["", "class", "owner changes", "blocked", "fairness", "longest wait", "hand-over", "of the ideal"];
     let rows = locks(&without_control(cells)).into_iter().map(|lock| {
         let held: Vec<&&ContentionCell<'_>> =
             cells.iter().filter(|cell| cell.lock == lock && cell.hold > 0).collect();
+        // Workers that think take turns whatever the lock does, and without a hold there is nothing to wait for.
+        let has_class = think == 0 && !held.is_empty();
         let held =
             if held.is_empty() { cells.iter().filter(|cell| cell.lock == lock).collect() } else { held };
         let range = |name: &str, show: &dyn Fn(f64) -> String| {
@@ -173,6 +204,7 @@ fn behaviour(story: &Story<'_>, cells: &[&ContentionCell<'_>]) -> Table {
         let all = |name: &'static str| held.iter().filter_map(move |cell| cell.value(name));
         let class = match all(quantity::OWNER_CHANGE_SHARE).reduce(f64::min) {
             None => "shared",
+            Some(_) if !has_class => "",
             Some(least) if least >= HANDS_OVER => "hand-off",
             Some(_) => "barging",
         };

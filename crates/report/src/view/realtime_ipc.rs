@@ -12,7 +12,7 @@ use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::picture;
 use crate::view::story::Story;
-use crate::words::{counted, grouped};
+use crate::words::{counted, distinct, grouped};
 
 /// Columns of a bar, and of a timeline.
 const BAR: usize = 10;
@@ -237,6 +237,25 @@ fn families<'a>(sessions: &'a [Session<'a>]) -> Vec<Vec<&'a Session<'a>>> {
     grouped(sessions, key).into_iter().map(of).filter(|family| family.len() > 1).collect()
 }
 
+/// The families on one CPU, each with its name: the transport, and the tick and the rest where these differ among them.
+fn on_one_cpu<'f, 'a>(
+    story: &Story<'_>,
+    families: &'f [Vec<&'a Session<'a>>],
+) -> Vec<(String, &'f [&'a Session<'a>])> {
+    let here: Vec<_> = families.iter().filter(|family| family[0].placement == "same_cpu").collect();
+    let has_ticks = distinct(here.iter().map(|family| family[0].tick_ns.to_bits())).len() > 1;
+    let has_rests = distinct(here.iter().map(|family| &family[0].rest)).len() > 1;
+    let named = here.into_iter().map(|family| {
+        let first = family[0];
+        let tick = has_ticks.then(|| format!("tick {}", numbers::duration(first.tick_ns)));
+        let rest = (has_rests && !first.rest.is_empty()).then(|| story.words(&first.rest));
+        let more: Vec<String> = tick.into_iter().chain(rest).collect();
+        let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
+        (format!("{}{more}", story.words(first.transport)), family.as_slice())
+    });
+    named.collect()
+}
+
 /// How many clients fit the period, by the line through the fewest and the most that were measured.
 fn fits(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
     let fit = |family: &[&Session<'_>], name: &str| -> Option<f64> {
@@ -249,14 +268,13 @@ fn fits(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
     // A tick that is too short for the first has no beginning.
     let shown =
         |count: f64| if count >= 1.0 { numbers::significant(count.floor()) } else { "none".to_owned() };
-    let told: Vec<String> = families(sessions)
-        .iter()
-        .filter(|family| family[0].placement == "same_cpu")
-        .filter_map(|family| {
+    let told: Vec<String> = on_one_cpu(story, &families(sessions))
+        .into_iter()
+        .filter_map(|(name, family)| {
             let (p99, most) = (fit(family, quantity::LAST_P99)?, fit(family, quantity::LAST_MAX));
             // Where the maximum fits, the 99th percentile does.
             let most = most.map_or("?".to_owned(), |most| shown(most.min(p99)));
-            Some(format!("{} {} ({most})", story.words(family[0].transport), shown(p99)))
+            Some(format!("{name} {} ({most})", shown(p99)))
         })
         .collect();
     let what = "clients that fit a tick on one CPU by the 99th percentile (by the maximum), extrapolated";
@@ -282,12 +300,11 @@ fn straight(family: &[&Session<'_>], name: &str) -> Option<(f64, f64)> {
 
 /// What each further client adds, and where growth leaves the line.
 fn growth(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
-    let told: Vec<String> = families(sessions)
-        .iter()
-        .filter(|family| family[0].placement == "same_cpu")
-        .filter_map(|family| {
-            let line = |name: &str| straight(family, name);
-            let (first, (start, service)) = (family[0], line(quantity::CLIENT_SERVICE)?);
+    let told: Vec<String> = on_one_cpu(story, &families(sessions))
+        .into_iter()
+        .filter_map(|(name, family)| {
+            let line = |quantity: &str| straight(family, quantity);
+            let (start, service) = line(quantity::CLIENT_SERVICE)?;
             let server = line(quantity::SERVER_CPU).map(|(_, slope)| slope).filter(|slope| *slope >= 0.0);
             let leaves = family.iter().filter(|session| session.clients > LINE_UNTIL).find(|session| {
                 let on_line = start + service * f64::from(session.clients);
@@ -302,7 +319,7 @@ fn growth(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
             };
             let server = server
                 .map_or(String::new(), |server| format!(" + {} of the server", numbers::duration(server)));
-            Some(format!("{} {}{server}{leaves}", story.words(first.transport), numbers::duration(service)))
+            Some(format!("{name} {}{server}{leaves}", numbers::duration(service)))
         })
         .collect();
     (!told.is_empty())

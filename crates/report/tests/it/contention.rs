@@ -4,23 +4,39 @@ use crate::fixture;
 use crate::written::{Says, flat, listed, paged, style, written};
 
 use oscost_report::{RowChoice, price_list, price_list_markdown};
-use oscost_results::{Figure, PairedValue, RunResult, Status};
+use oscost_results::{Figure, PairedValue, RunResult, Status, Verdict};
 use serde_json::json;
 
 /// A cell: lock, hold time, time a turn, owner changes, lost updates.
 fn cell(lock: &str, hold: u32, time: f64, changes: f64, lost: f64) -> Figure {
+    cell_of(&format!("{lock}/contended/processes_4/hold_us_{hold}/think_0"), time, changes, lost)
+}
+
+/// The cell with this id as a run leaves it: where its claim about updates does not hold, it has no number.
+fn cell_of(id: &str, time: f64, changes: f64, lost: f64) -> Figure {
     let quantity = |value: f64, unit| fixture::quantity([value * 0.99, value, value * 1.01], unit);
-    let id = format!("{lock}/contended/processes_4/hold_us_{hold}/think_0");
-    fixture::figure(
-        &id,
+    let (expected, holds) = if id.starts_with("lock/none/") {
+        (json!({"at_least": 1.0, "at_most": f64::MAX}), lost >= 1.0)
+    } else {
+        (json!(0.0), lost == 0.0)
+    };
+    let mut figure = fixture::figure(
+        id,
         json!({"placement": "spread", "headline": "time_per_operation", "quantities": {
             "time_per_operation": quantity(time, "ns"), "owner_change_share": quantity(changes, "share"),
             "blocked_share": quantity(0.9, "share"), "fairness": quantity(0.5, "ratio"),
             "longest_wait": quantity(2e6, "ns"), "handover_p50": quantity(4e3, "ns"),
             "ideal_share": quantity(0.5, "share"), "lost_updates": quantity(lost, "count"),
             "workers_per_cpu": quantity(2.0, "ratio"),
-        }}),
-    )
+        }, "evidence": {"claims": [
+            {"claim": "post_condition:lost_updates", "expected": expected, "observed": lost, "holds": holds},
+        ]}}),
+    );
+    if !holds {
+        (figure.status, figure.evidence.verdict) = (Status::Contradicted, Verdict::Contradicted);
+        figure.quantities.clear();
+    }
+    figure
 }
 
 fn result() -> RunResult {
@@ -100,13 +116,44 @@ fn any_run_says_where_it_was_saved_and_what_to_ask_next() {
 
 #[test]
 fn a_lock_that_loses_updates_is_named_and_a_control_that_loses_none_too() {
+    let told = |result: &RunResult| flat(&listed(result, 200, true));
+    let good = "No lock lost an update; the control without a lock did.";
+    told(&result()).says(good).lacks("LOST UPDATES").lacks("prove nothing here");
+    let lost = "lock/futex/contended/processes_4/hold_us_1/think_0 LOST UPDATES";
     let mut bad = result();
     bad.figures.push(cell("lock/futex", 1, 2000.0, 0.5, 3.0));
-    assert!(
-        listed(&bad, 200, true).contains("lock/futex/contended/processes_4/hold_us_1/think_0 LOST UPDATES")
-    );
+    told(&bad).says(lost).lacks(good).lacks("prove nothing here");
     let mut blind = result();
-    blind.figures.last_mut().unwrap().quantities.get_mut("lost_updates").unwrap().estimate.value = 0.0;
-    assert!(listed(&blind, 200, true).contains("prove nothing here"));
-    assert!(listed(&result(), 200, true).contains("No lock lost an update; the control without a lock did."));
+    *blind.figures.last_mut().unwrap() = cell("lock/none", 0, 6.0, 0.0, 0.0);
+    told(&blind).says("prove nothing here").lacks(good);
+    // What others lose says nothing of these.
+    let mut elsewhere = result();
+    elsewhere.figures.push(cell_of("lock/futex/contended/threads_2/hold_us_1/think_0", 2000.0, 0.5, 3.0));
+    told(&elsewhere).says(good);
+    // An older result states no claim: its quantity counts.
+    let mut older = result();
+    older.figures.iter_mut().for_each(|figure| figure.evidence.claims.clear());
+    told(&older).says(good);
+    older.figures.last_mut().unwrap().quantities.get_mut("lost_updates").unwrap().estimate.value = 0.0;
+    told(&older).says("prove nothing here");
+}
+
+/// Two workers that think for longer than one holds take turns whatever the lock does; so they may without a hold.
+#[test]
+fn a_class_needs_a_hold_and_no_thinking() {
+    let class = |lock: &str, cell: &str, changes: Option<f64>| {
+        let id = format!("{lock}/contended/threads_2/{cell}");
+        let mut figure = cell_of(&id, 2000.0, changes.unwrap_or_default(), 0.0);
+        figure.quantities.retain(|name, _| changes.is_some() || name != "owner_change_share");
+        let text = flat(&listed(&fixture::of(vec![figure]), 400, true));
+        let said = |class: &&str| text.contains(&format!("{lock} {class} "));
+        ["hand-off", "barging", "shared"].into_iter().find(said)
+    };
+    for changes in [0.3, 1.0] {
+        assert_eq!(class("lock/spin", "hold_us_1/think_2_holds", Some(changes)), None);
+        assert_eq!(class("lock/spin", "hold_us_0/think_0", Some(changes)), None);
+    }
+    assert_eq!(class("lock/spin", "hold_us_1/think_0", Some(0.3)), Some("barging"));
+    assert_eq!(class("lock/spin", "hold_us_1/think_0", Some(1.0)), Some("hand-off"));
+    assert_eq!(class("lock/rwlock_read", "hold_us_1/think_2_holds", None), Some("shared"));
 }

@@ -111,7 +111,30 @@ fn a_page_tells_wrong_counts_from_missing_ones() {
     result.figures[0].status = Status::Contradicted;
     result.figures[1].evidence.verdict = oscost_results::Verdict::Unchecked;
     let text = written(|out| page(&[Named { name: "x", result: &result }], out));
-    assert!(text.contains("counts of calls and switches: 2 confirmed, 1 wrong, 1 unchecked"));
+    text.says("counts of calls and switches: 2 confirmed, 1 wrong, 1 unchecked</li>");
+}
+
+/// What has no number is neither a wrong count nor one that was not taken: the terminal says the same.
+#[test]
+fn a_page_tells_what_has_no_number_from_what_is_unchecked() {
+    for status in [Status::Unsupported, Status::Failed, Status::Withdrawn, Status::Unknown] {
+        let mut result = telling();
+        result.figures[0].status = status;
+        let text = written(|out| page(&[Named { name: "x", result: &result }], out));
+        text.says("counts of calls and switches: 3 confirmed, 1 without a number</li>");
+        shown(&result, 120).says("4 rows: 3 checked, 1 without a number.");
+    }
+}
+
+/// A quick run has intervals and findings, and its page must not deny them.
+#[test]
+fn a_page_of_a_quick_run_says_what_it_lacks() {
+    let mut result = telling();
+    result.reproductions.clear();
+    result.plan.effort = "quick".to_owned();
+    let text = written(|out| page(&[Named { name: "x", result: &result }], out));
+    text.says("At first look").says("title=\"a quick run makes fewer and shorter launches");
+    text.lacks("too few launches");
 }
 
 /// A row that nobody typed says why it is there; a word that is no part of an id leaves that open.

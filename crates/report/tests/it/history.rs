@@ -3,7 +3,7 @@
 use crate::fixture;
 use crate::written::{Says, style, written};
 
-use oscost_report::{history, history_whole};
+use oscost_report::{Named, history, history_whole, page_of_runs};
 use oscost_results::{Outline, RunResult, outline_from_bytes, to_bytes};
 
 fn outline(factor: f64, note: Option<&str>) -> Outline {
@@ -112,9 +112,8 @@ fn one_run_has_no_history() {
     );
 }
 
-/// A store holds counts beside times: of one id they are two lines.
-#[test]
-fn instructions_and_times_are_two_figures() {
+/// Two runs with times of a figure, and two with its instructions in between.
+fn times_and_instructions() -> Vec<(String, Outline)> {
     let counted = |factor| {
         let mut outline = outline(factor, None);
         for figure in outline.figures.iter_mut().filter(|figure| figure.id == "clock/monotonic") {
@@ -122,9 +121,29 @@ fn instructions_and_times_are_two_figures() {
         }
         outline
     };
-    let runs = named([outline(1.0, None), counted(10.0), outline(2.0, None), counted(10.0)]);
+    named([outline(1.0, None), counted(10.0), outline(2.0, None), counted(10.0)])
+}
+
+/// A store holds counts beside times: of one id they are two lines.
+#[test]
+fn instructions_and_times_are_two_figures() {
+    let runs = times_and_instructions();
     let text = shown(&runs, 100, true);
     let lines = text.lines().filter(|line| line.trim_start().starts_with("clock/monotonic "));
     let units: Vec<bool> = lines.map(|line| line.contains("instructions")).collect();
     assert_eq!(units, [false, true], "{text}");
+}
+
+/// On a page they are two pictures, and only that of the unit that the newest run has leads to its receipt.
+#[test]
+fn instructions_and_times_have_a_picture_each() {
+    let newest = fixture::result();
+    let whole = ["run-2", "run-3"].map(|name| Named { name, result: &newest });
+    let page = written(|out| page_of_runs(&times_and_instructions(), &whole, out));
+    let pictures = page.split("<li><span class=\"name\">").filter_map(|it| it.split("</li>").next());
+    let own: Vec<&str> =
+        pictures.filter(|it| it.contains("aria-label=\"clock/monotonic over the runs: ")).collect();
+    let told = own.iter().map(|it| (it.contains("instructions"), it.starts_with("<a href=")));
+    assert_eq!(told.collect::<Vec<_>>(), [(false, true), (true, false)], "{own:?}");
+    own[0].says("22.2 .. 44.4 ns, last 44.4 ns");
 }

@@ -1,7 +1,7 @@
 //! The reports of a realistic result: snapshots at several terminal widths, and rules that hold at every width.
 
 use crate::fixture;
-use crate::written::{Says, fits, flat, style, written};
+use crate::written::{Says, fits, flat, paged, style, written};
 
 use oscost_report::{
     RowChoice, RowFormat, RowOrder, Style, doctor, numbers, price_list, price_list_markdown, reproductions,
@@ -232,6 +232,26 @@ fn the_judged_quantity_is_marked() {
     assert!(row("  system_v ").contains("885 ns*"), "{shown}");
     assert!(!row("  getppid ").contains('*'), "{shown}");
     assert!(rows(&shown).iter().all(|row| row.matches('*').count() <= 1), "{shown}");
+}
+
+/// On a page it is bold and says so; cycles have no column there.
+#[test]
+fn a_page_calls_nothing_judged_but_what_is() {
+    let page = |id: &str, judged: &str| {
+        let mut figures = fixture::result().figures;
+        figures.retain(|figure| figure.id == id);
+        figures[0].judged = judged.to_owned();
+        paged(&fixture::of(figures))
+    };
+    let monotonic = |judged| page("clock/monotonic", judged);
+    let [floor, typical] = ["floor", "typical"].map(|it| format!("title=\"{it}, judged by compare\"><b>"));
+    monotonic("typical").says(&typical).lacks("floor, judged");
+    monotonic("floor").says(&floor).lacks("typical, judged");
+    let cycles = "title=\"typical; compare judges the cycles\"><span>";
+    monotonic("cycles").says(cycles).lacks(", judged by compare");
+    monotonic("p5").lacks(", judged by compare");
+    page("clock/step/gettimeofday", "step").says("title=\"step, judged by compare\"><b>");
+    page("clock/step/gettimeofday", "equal_run").lacks(", judged by compare");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The view of real-time messages: a line a transport, fits, slopes, the timeline, what is best, what limits the figures.
 
 use crate::fixture;
-use crate::written::{Says, listed, paged, written};
+use crate::written::{Says, flat, listed, paged, written};
 
 use oscost_report::price_list_markdown;
 use oscost_results::{Figure, Mark, PairedValue, RunResult};
@@ -96,6 +96,24 @@ fn growth_and_fit_follow_from_the_line_through_the_ends() {
     );
     result.figures.push(session("unix_datagram", 100, "", 2e6));
     assert!(told(&result).contains("off the line at 100"), "{}", told(&result));
+}
+
+/// A sweep of ticks, or of sizes, had several numbers under one name.
+#[test]
+fn growth_and_fit_name_the_tick_and_the_rest_where_several_were_measured() {
+    let with = |rest: &str| {
+        let mut result = result();
+        for (clients, last) in [(1, 15_000.0), (10, 60_000.0)] {
+            result.figures.push(session("unix_datagram", clients, rest, last));
+        }
+        flat(&told(&result))
+    };
+    let ticks = with("/tick_10ms");
+    ticks.says("unix datagram (tick 1.00 ms) 98.0 (48.0)").says("unix datagram (tick 10.0 ms) 998 (498)");
+    ticks.says("unix datagram (tick 10.0 ms) 7.50 us + 2.50 us of the server");
+    let sizes = with("/size_1024");
+    sizes.says("unix datagram 98.0 (48.0)").says("unix datagram (size 1024) 98.0 (48.0)");
+    sizes.says("unix datagram (size 1024) 7.50 us + 2.50 us of the server");
 }
 
 #[test]

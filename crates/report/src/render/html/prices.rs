@@ -247,13 +247,12 @@ fn row(
 fn numbers_of(sums: &Sums, axis: Option<&Axis>, out: &mut dyn Write) -> io::Result<()> {
     strip(sums, axis, out)?;
     write!(out, "{}", shape(&sums.shape))?;
-    let is_judged = |judges: Judges| sums.judged == Some(judges);
-    let quoted = is_judged(Judges::Floor) || sums.typical.is_none();
     let name = if sums.typical.is_none() { &*sums.quantity } else { "floor" };
-    amount(&sums.quoted, "value", name, quoted, out)?;
+    amount(&sums.quoted, "value", name, (Judges::Floor, sums.judged), out)?;
     match &sums.typical {
-        // Cycles are of what is paid here.
-        Some(typical) => amount(typical, "value typical", "typical", !quoted, out)?,
+        Some(typical) => {
+            amount(typical, "value typical", "typical", (Judges::Typical, sums.judged), out)?;
+        }
         None => write!(out, "<span class=\"value typical\"></span>")?,
     }
     match &sums.ratio {
@@ -270,10 +269,19 @@ fn numbers_of(sums: &Sums, axis: Option<&Axis>, out: &mut dyn Write) -> io::Resu
     write!(out, "<span class=\"calls\" title=\"system calls an operation, counted\">{calls}</span>")
 }
 
-/// A number with its interval; the judged one stands out.
-fn amount(amount: &Amount, class: &str, name: &str, is_judged: bool, out: &mut dyn Write) -> io::Result<()> {
-    let tag = if is_judged { "b" } else { "span" };
-    let judged = if is_judged { ", judged by compare" } else { "" };
+/// A number with its interval; the judged one stands out. Cycles have no column, so the others tell that they are judged.
+fn amount(
+    amount: &Amount,
+    class: &str,
+    name: &str,
+    (own, judged): (Judges, Option<Judges>),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (tag, judged) = match judged {
+        Some(Judges::Cycles) => ("span", "; compare judges the cycles"),
+        Some(judged) if judged == own => ("b", ", judged by compare"),
+        _ => ("span", ""),
+    };
     let [name, text, interval] = [name, &amount.text, &amount.interval].map(escaped);
     write!(
         out,

@@ -191,13 +191,17 @@ fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
     let mut chips: Vec<Chip> = story.place().into_iter().map(Chip::fact).collect();
     let started = story.plain(&result.started).replacen('T', " ", 1).replace('Z', " UTC");
     chips.push(Chip::fact(started));
-    let told = |status: fn(&Figure) -> bool| result.figures.iter().filter(|it| status(it)).count();
     let all = result.figures.len();
-    let checked = told(|it| it.status == Status::Measured && it.evidence.verdict == Verdict::Checked);
+    let of = |verdict: Verdict| story.measured().filter(|figure| figure.evidence.verdict == verdict).count();
+    let checked = of(Verdict::Checked);
     if all > 0 {
-        let wrong = told(|it| it.status == Status::Contradicted);
-        let rest = all.saturating_sub(checked + wrong);
-        let others = [(wrong, "wrong"), (rest, "unchecked")].into_iter().filter(|(count, _)| *count > 0);
+        let withheld = result.figures.iter().filter(|it| it.status == Status::Contradicted).count();
+        let wrong = of(Verdict::Contradicted) + withheld;
+        let unchecked = of(Verdict::Unchecked) + of(Verdict::Unknown);
+        // Of what has no number nothing was left to check.
+        let rest = all - checked - wrong - unchecked;
+        let others = [(wrong, "wrong"), (unchecked, "unchecked"), (rest, "without a number")];
+        let others = others.into_iter().filter(|(count, _)| *count > 0);
         let others: String = others.map(|(count, word)| format!(", {count} {word}")).collect();
         chips.push(Chip {
             text: format!("counts of calls and switches: {checked} confirmed{others}"),
@@ -210,7 +214,9 @@ fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
     let tone = Some(if quiet { Tone::Good } else { Tone::Doubt });
     chips.push(Chip { text: trust.to_owned(), tone, whole: story.doctor().0 });
     if result.plan.effort == "quick" {
-        let whole = "a quick run has too few launches for intervals and findings".to_owned();
+        let whole =
+            "a quick run makes fewer and shorter launches than a default one: its intervals are wider"
+                .to_owned();
         chips.push(Chip { text: "quick run: a first look".to_owned(), tone: Some(Tone::Doubt), whole });
     }
     chips

@@ -1,6 +1,6 @@
 //! Figures over runs for a page: which moved, and how far.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use oscost_results::{Estimate, Outline, RunResult, Status};
 use oscost_stats::sorting::SmallSort;
@@ -59,30 +59,37 @@ impl Run {
 
 /// The history of `runs`, of which `newest` has its receipts on the page.
 pub(super) fn history(runs: &[Run], newest: &RunResult) -> History {
-    let mut order: Vec<&str> = Vec::new();
-    let mut known: BTreeMap<&str, (u32, &str, Vec<Option<Estimate>>)> = BTreeMap::new();
+    let mut revisions: BTreeMap<&str, u32> = BTreeMap::new();
+    for (id, revision, ..) in runs.iter().flat_map(|run| &run.figures) {
+        let latest = revisions.entry(id).or_default();
+        *latest = (*latest).max(*revision);
+    }
+    // Instructions and times of one id are two figures.
+    let mut order: Vec<(&str, &str)> = Vec::new();
+    let mut known: BTreeMap<(&str, &str), Vec<Option<Estimate>>> = BTreeMap::new();
     for (index, run) in runs.iter().enumerate() {
         for (id, revision, estimate, unit) in &run.figures {
-            let entry = known.entry(id).or_insert_with(|| {
-                order.push(id);
-                (0, unit, vec![None; runs.len()])
-            });
             // Another revision is another method: the newest is shown, and nothing beside it.
-            if *revision > entry.0 {
-                (entry.0, entry.1) = (*revision, unit);
-                entry.2.fill(None);
+            if revisions.get(id.as_str()) != Some(revision) {
+                continue;
             }
-            let is_number =
-                estimate.value.is_finite() && estimate.low.is_finite() && estimate.high.is_finite();
-            if *revision == entry.0 && is_number {
-                entry.2[index] = Some(*estimate);
+            let key = (id.as_str(), unit.as_str());
+            let estimates = known.entry(key).or_insert_with(|| {
+                order.push(key);
+                vec![None; runs.len()]
+            });
+            if estimate.value.is_finite() && estimate.low.is_finite() && estimate.high.is_finite() {
+                estimates[index] = Some(*estimate);
             }
         }
     }
-    let receipts: BTreeSet<&str> = newest.figures.iter().map(|figure| figure.id.as_str()).collect();
-    let of = |id: &&str| {
-        let (_, unit, estimates) = known.get(id)?;
-        course(id, unit, estimates, receipts.contains(id))
+    let of = |key: &(&str, &str)| {
+        let (id, unit) = *key;
+        // The receipt of a figure without a number says why it has none, whatever it was in other runs.
+        let has_receipt = newest.figures.iter().any(|it| {
+            it.id == id && it.quantities.get(headline(it)).is_none_or(|quantity| quantity.unit == unit)
+        });
+        course(id, unit, known.get(key)?, has_receipt)
     };
     let mut figures: Vec<(Moved, Course)> = order.iter().filter_map(of).collect();
     figures.small_sort_by(|(one, _), (other, _)| {

@@ -2,7 +2,7 @@
 
 use oscost_report::Named;
 use oscost_report::compare::{Rules, Verdict, compare, compare_live, compare_sides};
-use oscost_results::{Mark, RunResult};
+use oscost_results::{Figure, Mark, RunResult};
 
 use super::{MONOTONIC, against, figure_mut, named, on_one_cpu, row, scaled, stored, verdict};
 
@@ -82,6 +82,39 @@ fn what_wakes_another_cpu_is_not_judged_where_others_had_that_cpu_on_one_side() 
     assert_eq!(told(Some(0.1), None, hop).0, Verdict::Faster, "who does not say it was alone");
     assert_eq!(told(Some(0.69), None, hop).0, Verdict::Unclear);
     assert_eq!(judged(0.69, 0.0, None).0, Verdict::Faster, "what stays on its CPU wakes no other one");
+}
+
+/// What cannot be held against each other tells nothing of the others: a class that it leaves too small has no null, and its figures
+/// move as usual across CPUs, by 3 %.
+#[test]
+fn a_null_is_told_by_the_figures_that_are_judged() {
+    let class = |factor: f64| {
+        let mut result = stored();
+        let mut template = figure_mut(&mut result).clone();
+        template.placement = "cross_cpu".into();
+        template.judged = "typical".into();
+        template.evidence.voluntary_switches = Some(1.0);
+        for launch in &mut template.launches {
+            let floor = launch.quantities["floor"];
+            launch.quantities = [("typical".to_owned(), floor * factor)].into();
+            launch.hop_ns = Some(33.0);
+        }
+        result.figures = (0..14).map(|at| Figure { id: format!("x/{at}"), ..template.clone() }).collect();
+        result
+    };
+    let verdict_on_first = |change: &dyn Fn(&mut Figure)| {
+        let (a, mut b) = (class(1.0), class(1.0));
+        b.figures[..3].iter_mut().for_each(change);
+        for launch in &mut b.figures[13].launches {
+            launch.quantities.values_mut().for_each(|value| *value *= 1.08);
+        }
+        verdict(&against(&a, &b), "x/13")
+    };
+    assert_eq!(verdict_on_first(&|_| ()), Verdict::Slower, "14 figures that stood still, but for one");
+    let far = |figure: &mut Figure| figure.launches.iter_mut().for_each(|it| it.hop_ns = Some(160.0));
+    assert_eq!(verdict_on_first(&far), Verdict::Unclear);
+    assert_eq!(verdict_on_first(&|figure| figure.launches.truncate(1)), Verdict::Unclear);
+    assert_eq!(verdict_on_first(&|figure| figure.revision = 2), Verdict::Unclear);
 }
 
 /// A neighbour on one side alone may have made that side slower, and made no side faster.

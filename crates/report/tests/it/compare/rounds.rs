@@ -1,7 +1,7 @@
 //! `compare --live`: how many rounds are enough, and what the output says if there are fewer.
 
 use oscost_report::compare::{Comparison, Rules, Verdict, compare_live};
-use oscost_results::{Mark, RunResult};
+use oscost_results::{Mark, RunResult, Status};
 
 use super::{MONOTONIC, figure_mut, named, row, scaled, stored};
 
@@ -71,7 +71,25 @@ fn noisy_launches_are_counted() {
     noisy(&mut a[5]);
     noisy(&mut b[3]);
     let judged = judged(a, b, Rules::default());
-    assert_eq!(verdict(&judged), (Verdict::Slower, "3 of 24 results noisy".to_owned()));
+    assert_eq!(verdict(&judged), (Verdict::Slower, "3 noisy of 24 results".to_owned()));
+}
+
+/// A busy moment may take the first launch from a figure, and a receipt one of the later ones.
+#[test]
+fn a_figure_that_some_launches_lack_is_judged_by_the_others() {
+    let (mut a, mut b) = (side(7, 1.0), side(8, 1.5));
+    b.truncate(14);
+    figure_mut(&mut a[0]).status = Status::Failed;
+    b[0].figures.retain(|figure| figure.id != MONOTONIC);
+    let withheld = judged(a.clone(), b.clone(), Rules::default());
+    assert_eq!(verdict(&withheld), (Verdict::Slower, String::new()));
+    assert!(withheld.one_sided.iter().all(|one| one.id != MONOTONIC));
+    figure_mut(&mut a[1]).status = Status::Contradicted;
+    figure_mut(&mut b[1]).status = Status::Contradicted;
+    assert_eq!(
+        verdict(&judged(a, b, Rules::default())),
+        (Verdict::Slower, "2 withheld of 28 results".to_owned())
+    );
 }
 
 #[test]

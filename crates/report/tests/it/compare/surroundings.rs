@@ -2,10 +2,10 @@
 
 use crate::written::{Says, style};
 use oscost_report::Named;
-use oscost_report::compare::{Rules, Verdict, compare, comparison as shown, incomparable};
+use oscost_report::compare::{Rules, Verdict, compare, compare_sides, comparison as shown, incomparable};
 use oscost_results::{Expectation, Mark, RunResult};
 
-use super::{against, figure_mut, scaled, stored, verdict};
+use super::{against, figure_mut, named, on_one_cpu, scaled, stored, verdict};
 
 #[test]
 fn another_machine_gives_no_ratio_unless_it_is_asked_for() {
@@ -20,6 +20,47 @@ fn another_machine_gives_no_ratio_unless_it_is_asked_for() {
     let told = compare(&named(&a), &named(&b), Rules { cross_machine: true, ..Rules::default() });
     assert_eq!(verdict(&told, "clock/monotonic"), Verdict::Slower);
     assert!(told.warnings[0].contains("--cross-machine"));
+}
+
+/// Two machines never share a boot, and most of their figures differ.
+#[test]
+fn a_machine_that_is_slower_in_everything_is_called_slower() {
+    let a = stored();
+    let mut b = stored();
+    b.machine.cpu_model = "another one".into();
+    b.conditions.boot_id = Some("its boot".into());
+    for launch in b.figures.iter_mut().flat_map(|figure| &mut figure.launches) {
+        launch.quantities.values_mut().for_each(|value| *value *= 2.0);
+    }
+    let named = |result| Named { name: "x", result };
+    let told = compare(&named(&a), &named(&b), Rules { cross_machine: true, ..Rules::default() });
+    let on_one_cpu = on_one_cpu(&told);
+    assert!(
+        on_one_cpu.clone().all(|row| row.verdict == Verdict::Slower),
+        "{:?}",
+        on_one_cpu.collect::<Vec<_>>()
+    );
+}
+
+/// Sides of several results: each of them is looked at.
+#[test]
+fn one_result_of_another_machine_or_another_kernel_is_found_on_its_side() {
+    let sides = |change: &dyn Fn(&mut RunResult), rules: Rules<'_>| {
+        let mut after = vec![scaled(stored(), "clock/monotonic", 1.5); 3];
+        change(&mut after[2]);
+        compare_sides(&named(vec![stored(); 3]), &named(after), rules).unwrap()
+    };
+    let elsewhere = |b: &mut RunResult| b.machine.cpu_model = "another one".into();
+    let silent = sides(&elsewhere, Rules::default());
+    assert!(silent.rows.iter().all(|row| row.change.is_none() && row.verdict == Verdict::Unclear));
+    assert_eq!(silent.machine[0].what, "processor");
+    let asked = sides(&elsewhere, Rules { cross_machine: true, ..Rules::default() });
+    assert_eq!(verdict(&asked, "clock/monotonic"), Verdict::Slower);
+    let warned = |change: &dyn Fn(&mut RunResult)| sides(change, Rules::default()).warnings;
+    let differ = "the results of x and of others on its side differ in";
+    assert!(warned(&|b| b.conditions.kernel = "Linux 99".into()).contains(&format!("{differ} kernel")));
+    assert!(warned(&|b| b.partial = true).contains(&format!("{differ} completeness")));
+    assert!(warned(&|_| ()).iter().all(|it| !it.starts_with(differ)));
 }
 
 #[test]
