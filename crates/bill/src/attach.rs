@@ -8,14 +8,12 @@ use oscost_sys::folder::Folder;
 use oscost_sys::{endings, process, readiness, usage};
 
 use crate::BillError;
-use crate::by_ebpf::InKernel;
+use crate::by_ebpf::{InKernel, refuse_other_numbers};
 use crate::relatives::Relatives;
 use crate::rules::Table;
 
 /// Between two looks at what the processes have used, and at the user's interrupt.
 const LOOK: Duration = Duration::from_millis(50);
-/// The namespace of processes in which the kernel's own numbers hold.
-const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
 /// Counts process `pid`, with its threads, its descendants and all that they start, for so long, until it ends, or until a
 /// signal comes to whoever listens to [`endings`].
@@ -25,10 +23,7 @@ const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
     let number = i32::try_from(pid).map_err(|_| BillError::NoProcess(pid))?;
     let end = process::pidfd(number).map_err(|_| BillError::NoProcess(pid))?;
-    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    if namespace.to_str() != Some(FIRST_NAMESPACE) {
-        return Err(BillError::OtherNumbers(pid));
-    }
+    refuse_other_numbers(pid)?;
     let table = Table::new();
     let mut kernel = InKernel::load(&table)?;
     kernel.watch(number)?;

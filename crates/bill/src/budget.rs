@@ -94,25 +94,34 @@ impl BudgetBound {
     #[must_use]
     pub fn judge(&self, bill: &Bill) -> Budget {
         let whole = |one: &Counted| one.complete && !matches!(one.ended, Ended::CutShort | Ended::Running);
-        let counts: Vec<(u64, bool)> =
-            bill.counted.iter().map(|one| (self.counted(one), whole(one))).collect();
-        let worst = if self.is_upper() { counts.iter().max() } else { counts.iter().min() };
-        let counted = worst.map_or(0, |(count, _)| *count);
         // Of a run that was not counted whole, what was counted may break an upper bound, or keep a lower one.
-        let kept = counts.iter().map(|(count, is_whole)| match (self.holds(*count), is_whole) {
+        let kept = |count: u64, is_whole: bool| match (self.holds(count), is_whole) {
             (held, true) => Some(held),
-            (false, false) if self.is_upper() && *count > self.number => Some(false),
+            (false, false) if self.is_upper() && count > self.number => Some(false),
             (true, false) if !self.is_upper() => Some(true),
             _ => None,
-        });
-        let kept: Vec<Option<bool>> = kept.collect();
-        let kept = if kept.contains(&Some(false)) {
+        };
+        let count = |one: &Counted| {
+            let count = self.counted(one);
+            (count, kept(count, whole(one)))
+        };
+        let runs: Vec<(u64, Option<bool>)> = bill.counted.iter().map(count).collect();
+        let any = |kept: Option<bool>| runs.iter().any(|(_, one)| *one == kept);
+        let kept = if any(Some(false)) {
             Some(false)
-        } else if kept.is_empty() || kept.contains(&None) {
+        } else if runs.is_empty() || any(None) {
             None
         } else {
             Some(true)
         };
+        // The count that decided, and of several the one that is furthest off.
+        let decided = runs.iter().filter(|(_, one)| *one == kept).map(|(count, _)| *count);
+        let counted = match self.holds {
+            Holds::AtMost | Holds::Below => decided.max(),
+            Holds::Equal => decided.max_by_key(|count| count.abs_diff(self.number)),
+            Holds::AtLeast | Holds::Above => decided.min(),
+        };
+        let counted = counted.unwrap_or(0);
         Budget { asked: self.asked.clone(), counted, kept }
     }
 }
@@ -167,6 +176,13 @@ mod tests {
         assert_eq!(kept("semop<=5", &two), (9, Some(false)));
         assert_eq!(kept("semop>=5", &two), (3, Some(false)));
         assert_eq!(kept("semop<=9", &two), (9, Some(true)));
+        // The count that breaks it, on whichever side.
+        let three = [run(3, true), run(2, true), run(3, true)];
+        assert_eq!(kept("semop=3", &three), (2, Some(false)));
+        assert_eq!(kept("semop=2", &three), (3, Some(false)));
+        // One that was cut short decides nothing.
+        assert_eq!(kept("semop=3", &[run(2, true), run(0, false)]), (2, Some(false)));
+        assert_eq!(kept("semop>=5", &[run(3, true), run(0, false)]), (3, Some(false)));
     }
 
     #[test]

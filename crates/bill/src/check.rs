@@ -76,7 +76,7 @@ fn unknown(free: &Usage, tick_ns: u64, processes: u64, ran_anyway: bool) -> Stri
         let (all, tick) = (ms(free.user_ns + free.system_ns), ms(tick_ns));
         return format!(
             "how much of its {all:.1} ms of CPU time is system time is not known, as its processes are shorter than the kernel's \
-             ticks of {tick} ms: root looks more often"
+             ticks of {tick} ms; eBPF would look more often (for root, and in a container with --pid=host)"
         );
     }
     format!(
@@ -266,6 +266,8 @@ mod tests {
         assert_eq!(explained(&unseen, 4_000_000), None);
         let said = left(&unseen, 4_000_000, true);
         assert!(said[0].contains("300.0 ms of CPU time is system time is not known"), "{said:?}");
+        // Whoever is root in a container was told to be root.
+        assert!(said[0].ends_with("(for root, and in a container with --pid=host)"), "{said:?}");
     }
 
     #[test]

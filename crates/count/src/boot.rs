@@ -1,6 +1,7 @@
 //! Boots one kernel several times with the same plan, in parallel, and collects the guests' answers.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::Error;
@@ -89,28 +90,43 @@ impl BootRequest<'_> {
             })
             .collect::<Result<_, _>>()?;
         drop(load);
-        std::thread::scope(|scope| {
-            let heard: Vec<_> =
-                machines.into_iter().map(|machine| scope.spawn(move || hear(machine, interrupted))).collect();
-            heard
+        let failed = &AtomicBool::new(false);
+        let stops = &[interrupted, failed];
+        let mut heard: Vec<Result<Booted, Error>> = std::thread::scope(|scope| {
+            let heard: Vec<_> = machines
                 .into_iter()
-                .map(|thread| {
-                    thread.join().unwrap_or_else(|_| Err(Error::guest("listening to the guest failed")))
-                })
-                .collect()
-        })
+                .map(|machine| scope.spawn(move || or_stop_others(hear(machine, stops), failed)))
+                .collect();
+            heard.into_iter().map(joined).collect()
+        });
+        // Whoever was ended by another's error is not the cause.
+        heard.sort_by_key(|one| matches!(one, Err(Error::Interrupted)));
+        heard.into_iter().collect()
     }
 }
 
-/// Everything that one guest says.
-pub(crate) fn hear(mut machine: EmulatedMachine, interrupted: &AtomicBool) -> Result<Booted, Error> {
-    let Said::Hello(hello) = machine.next(interrupted)? else {
+/// What the thread of a machine came to.
+pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, Error>>) -> Result<T, Error> {
+    thread.join().unwrap_or_else(|_| Err(Error::guest("listening to the guest failed")))
+}
+
+/// What a machine came to; an error ends those that were started beside it, as their counts would be for nothing.
+pub(crate) fn or_stop_others<T>(came: Result<T, Error>, failed: &AtomicBool) -> Result<T, Error> {
+    if came.is_err() {
+        failed.store(true, Ordering::Relaxed);
+    }
+    came
+}
+
+/// Everything that one guest says, until it has said it or one of `stops` is set.
+pub(crate) fn hear(mut machine: EmulatedMachine, stops: &[&AtomicBool]) -> Result<Booted, Error> {
+    let Said::Hello(hello) = machine.next(stops)? else {
         return Err(machine.failed("the guest did not say who it is".to_owned()));
     };
     let boot = machine.answered.unwrap_or_else(Instant::now) - machine.started;
     let mut rows = Vec::new();
     loop {
-        match machine.next(interrupted)? {
+        match machine.next(stops)? {
             Said::Row(row) => rows.push(*row),
             Said::End => {
                 let peak_memory_kib = machine.peak_memory_kib();

@@ -254,13 +254,13 @@ impl EmulatedMachine {
     ///
     /// # Errors
     /// A guest that panics, ends, says nothing for too long, or sends something else.
-    pub fn next(&mut self, interrupted: &AtomicBool) -> Result<Said, Error> {
+    pub fn next(&mut self, stops: &[&AtomicBool]) -> Result<Said, Error> {
         let until = self.until();
         loop {
             if let Some(said) = self.said()? {
                 return Ok(said);
             }
-            self.listen(interrupted, until)?;
+            self.listen(stops, until)?;
         }
     }
 
@@ -280,8 +280,8 @@ impl EmulatedMachine {
     }
 
     /// Waits for anything from the machine, and takes it.
-    pub(crate) fn listen(&mut self, interrupted: &AtomicBool, until: Instant) -> Result<(), Error> {
-        if interrupted.load(Ordering::Relaxed) {
+    pub(crate) fn listen(&mut self, stops: &[&AtomicBool], until: Instant) -> Result<(), Error> {
+        if stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
             return Err(Error::Interrupted);
         }
         if self.console.panicked() {

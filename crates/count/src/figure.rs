@@ -18,6 +18,7 @@ const MOST_FRAME: u64 = 1000;
 const VALUES: usize = 4;
 
 const NOTHING: &str = "the guest counted no operation";
+const NOT_APART: &str = "the batch's own instructions could not be told apart, and are in this figure";
 
 /// The figure of one id from its rows of every boot that nobody stopped, and from what was followed in another, beside that
 /// boot's row.
@@ -100,11 +101,10 @@ pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &Co
             });
         }
         words.extend(otherwise.filter(|_| boots.iter().all(|boot| boot.len() == 1)));
-        if !split.is_sure {
-            words.push("the batch's own instructions could not be told apart".to_owned());
-        }
         words.join("; ")
     });
+    // A remark, as a count that repeats has no reason to say.
+    figure.remarks.extend((!split.is_sure).then(|| NOT_APART.to_owned()));
     let functions = followed.and_then(|(followed, _)| followed.functions.as_ref().ok()).cloned();
     if let Some((followed, row)) = followed {
         figure.remarks.extend(disagreement(followed, row, first, (usual, repeats)));
@@ -310,6 +310,17 @@ mod tests {
         assert_eq!(count.values, [Counted { instructions: 311, times: 64 }]);
         let quantity = &figure.quantities[INSTRUCTIONS];
         assert_eq!((quantity.estimate.value, quantity.unit.as_str()), (155.5, "instructions"));
+    }
+
+    #[test]
+    fn a_figure_with_what_the_batch_takes_says_so_however_it_repeats() {
+        let mut differ = [329; 64];
+        differ[9] = 407;
+        for ones in [[329; 64], differ] {
+            let figure = of_rows(&card(), &[&row(counts(&ones, &[900; 8], &[5000; 8]))], None);
+            assert_eq!(figure.remarks, [NOT_APART]);
+            assert_eq!(figure.count.expect("a count").frame, 0);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use oscost_results::FunctionNode;
 use oscost_sys::guest::{MARKS, QUIET_MARK};
 
 use crate::Error;
-use crate::boot::{BootRequest, Booted, hear};
+use crate::boot::{BootRequest, Booted, hear, joined, or_stop_others};
 use crate::emulator::{EmulatedMachine, EmulatorSettings};
 use crate::gdb::{self, Registers};
 use crate::instruction::{self, Kind, LONGEST};
@@ -47,7 +47,7 @@ pub struct Followed {
 /// instruction. To be called from the main thread: machines die with it.
 ///
 /// # Errors
-/// Where a machine cannot be started, followed, or ends.
+/// Where a machine cannot be started, followed, or ends; the other is ended.
 pub fn count_and_follow(
     request: &BootRequest<'_>,
     seed: u32,
@@ -59,20 +59,24 @@ pub fn count_and_follow(
         EmulatedMachine::start(request.image, &load, &settings, followed)
     };
     let (counts, mut machine) = (start(seed, false)?, start(seed.wrapping_add(1), true)?);
+    let failed = &AtomicBool::new(false);
+    let stops = &[interrupted, failed];
     std::thread::scope(|scope| {
-        let counted = scope.spawn(move || hear(counts, interrupted));
+        let counted = scope.spawn(move || or_stop_others(hear(counts, stops), failed));
         let mut session = Session {
             machine: &mut machine,
-            interrupted,
+            stops,
             architecture: request.image.architecture,
             registers: Registers::of(request.image.architecture),
             one_by_one: None,
         };
-        let followed = session.run(request)?;
-        let booted = hear(machine, interrupted)?;
-        let counted =
-            counted.join().unwrap_or_else(|_| Err(Error::guest("listening to the guest failed")))?;
-        Ok(Both { counted, stopped: booted, followed })
+        let followed = session.run(request).and_then(|followed| Ok((hear(machine, stops)?, followed)));
+        let followed = or_stop_others(followed, failed);
+        match (joined(counted), followed) {
+            (Ok(counted), Ok((stopped, followed))) => Ok(Both { counted, stopped, followed }),
+            // Whoever was ended by the other's error is not the cause.
+            (Err(Error::Interrupted), Err(cause)) | (Err(cause), _) | (_, Err(cause)) => Err(cause),
+        }
     })
 }
 
@@ -90,7 +94,7 @@ pub struct Both {
 
 struct Session<'a> {
     machine: &'a mut EmulatedMachine,
-    interrupted: &'a AtomicBool,
+    stops: &'a [&'a AtomicBool],
     architecture: &'static str,
     registers: Registers,
     /// The monitor's command for one instruction a block: its name has changed.
@@ -224,7 +228,7 @@ impl Session<'_> {
                     Err(broken) => return Err(self.failed(&broken.0)),
                 }
             }
-            self.machine.listen(self.interrupted, until)?;
+            self.machine.listen(self.stops, until)?;
         }
     }
 

@@ -26,7 +26,7 @@ pub enum Exit {
     Stopped,
     /// A defect of oscost.
     Internal,
-    /// Ended by a signal; what was measured is saved and marked partial.
+    /// Ended by a signal; what a run has measured is saved and marked partial.
     Signal(u8),
 }
 
@@ -55,7 +55,10 @@ pub const MEANINGS: &[(&str, &str)] = &[
     ),
     ("70", "internal error: please report it"),
     ("125", "compare --bisect: unclear or withheld; git skips the commit"),
-    ("129, 130, 143", "ended by SIGHUP, SIGINT or SIGTERM; what was measured is saved and marked partial"),
+    (
+        "129, 130, 143",
+        "ended by SIGHUP, SIGINT or SIGTERM; what run, reproduce and bill have measured is saved and marked partial, and count saves each kernel that it has finished",
+    ),
     (
         "255",
         "compare --bisect cannot answer for any commit (replaces 2, 4, 5 and 70); git ends the bisection",
@@ -131,16 +134,6 @@ impl Ended {
     /// Something could not be written.
     pub fn unwritable(message: impl fmt::Display) -> Self {
         Self::new(Exit::Unwritable, message.to_string())
-    }
-
-    /// An ending without words: the reader has gone.
-    pub fn silent(exit: Exit) -> Self {
-        Self::new(exit, String::new())
-    }
-
-    /// Whether there is nothing to say.
-    pub fn is_silent(&self) -> bool {
-        self.message.is_empty()
     }
 }
 

@@ -71,10 +71,8 @@ pub fn main() -> ExitCode {
     match ended {
         Ok(exit) => in_bisection(exit).into(),
         Err(ended) => {
-            if !ended.is_silent() {
-                // If standard error is gone, there is nowhere to report it.
-                let _ = write!(anstream::stderr(), "{}", output::harmless(&format!("oscost: {ended}")));
-            }
+            // If standard error is gone, there is nowhere to report it.
+            let _ = write!(anstream::stderr(), "{}", output::harmless(&format!("oscost: {ended}")));
             in_bisection(ended.exit).into()
         }
     }

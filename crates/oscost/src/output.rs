@@ -6,12 +6,17 @@ use std::path::Path;
 use oscost_report::Style;
 
 use crate::args::{ColorWhen, Common};
-use crate::exit::{Ended, Exit};
+use crate::exit::Ended;
 use crate::system;
 
-/// Writes data to standard output. A reader that closes the pipe has seen enough: that is no error. Anything else that
-/// keeps the data from arriving is.
+/// Writes data to standard output. A reader that closes the pipe has seen enough: that is no error, and changes no exit code.
+/// Anything else that keeps the data from arriving is.
 pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Ended> {
+    data_while_read(write).map(drop)
+}
+
+/// The same of data that more will follow: whether anybody still reads.
+pub fn data_while_read(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<bool, Ended> {
     if let Some(why) = system::stdout_unwritable() {
         return Err(Ended::unwritable(format!("standard output could not be written: {why}")));
     }
@@ -25,8 +30,8 @@ pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), 
     };
     let mut out = BufWriter::new(stdout);
     match write(&mut out).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Ended::silent(Exit::Done)),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         Err(error) => Err(Ended::unwritable(format!("standard output could not be written: {error}"))),
     }
 }
@@ -36,14 +41,6 @@ pub fn deliver(text: &[u8], file: Option<&Path>) -> Result<(), Ended> {
     match file {
         Some(path) => oscost_results::write_file(path, text).map_err(Ended::unwritable),
         None => data(|out| out.write_all(text)),
-    }
-}
-
-/// The same of verdicts: a reader that has seen enough changes none.
-pub fn deliver_verdicts(text: &[u8], to: Option<&Path>) -> Result<(), Ended> {
-    match deliver(text, to) {
-        Err(ended) if ended.is_silent() => Ok(()),
-        shown => shown,
     }
 }
 

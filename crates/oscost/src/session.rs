@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use oscost_harness::{Catalogue, Choice, Effort, Event, Foreign, IdleCpu, Launched, Place, Record};
+use oscost_harness::{
+    Catalogue, Choice, Effort, Event, Foreign, IdleCpu, Launched, Place, Record, estimate_ns,
+};
 use oscost_results::{Check, Figure, Mark, RunLock, Status, Store};
 use oscost_session::{Error, Keep, Notice, cpus as cpus_of};
 
@@ -100,6 +102,29 @@ pub fn effort(measuring: &Measuring) -> Effort {
         (_, true) => Effort::THOROUGH,
         _ => Effort::DEFAULT,
     }
+}
+
+/// How long the percentiles of `choices` take, ns, as far as time and not their number of passes ends them: five launches of a
+/// figure that does not time itself (docs/method/families.md, Percentiles). Each has stretches of 50 times a launch's part, an
+/// eighth of that for the batches beside them, and 1.3 s for its warm-up and for first calls.
+fn percentiles_ns(choices: &[Choice], effort: &Effort) -> u64 {
+    let figures = choices.iter().filter(|choice| choice.card().quantities.is_empty()).count() as u64;
+    figures * 5 * (50 * effort.member_ns * 9 / 8 + 1_300_000_000)
+}
+
+/// What is said of a choice that takes longer than a bare run; with the percentiles, if they are asked for.
+pub fn announcement(choices: &[Choice], effort: &Effort, percentiles: bool) -> Option<String> {
+    let then_ns = if percentiles { percentiles_ns(choices, effort) } else { 0 };
+    let planned_ns = estimate_ns(choices, effort) + then_ns;
+    let [planned, most] = [planned_ns, effort.deadline_ns + then_ns].map(|ns| ns / 1_000_000_000);
+    (planned_ns > effort.target_ns)
+        .then(|| format!("this takes about {} s, and at most {most} s", planned.min(most)))
+}
+
+/// What a plan says of the percentiles that follow it; nothing where nobody asked for them.
+pub fn percentiles_planned(choices: &[Choice], effort: &Effort, asked: bool) -> String {
+    let seconds = percentiles_ns(choices, effort) / 1_000_000_000;
+    if asked { format!("; percentiles take up to {seconds} s more") } else { String::new() }
 }
 
 /// CPUs to use, in order of preference.
@@ -275,10 +300,11 @@ impl Session {
 
 /// Of several things that were tried, all that went wrong; the code is the first one's.
 pub fn all_of(tried: impl IntoIterator<Item = Result<(), Ended>>) -> Result<(), Ended> {
-    let wrong: Vec<Ended> =
-        tried.into_iter().filter_map(Result::err).filter(|ended| !ended.is_silent()).collect();
+    let wrong: Vec<Ended> = tried.into_iter().filter_map(Result::err).collect();
     let Some(first) = wrong.first() else { return Ok(()) };
-    let words: Vec<String> = wrong.iter().map(Ended::to_string).collect();
+    let mut words: Vec<String> = wrong.iter().map(Ended::to_string).collect();
+    // Standard output may have been tried twice.
+    words.dedup();
     Err(Ended::new(first.exit, words.join("\n")))
 }
 
@@ -300,6 +326,23 @@ mod tests {
     use oscost_harness::{Options, rehearse};
 
     use super::*;
+
+    /// The help says how long a figure takes by default.
+    #[test]
+    fn percentiles_are_in_the_time_that_is_announced() {
+        let effort = Effort::DEFAULT;
+        let ids = ["syscall/getppid", "syscall/read1", "syscall/stat"].map(str::to_owned);
+        let choices = catalogue().select(&ids, oscost_harness::Tier::Hidden).expect("ids");
+        let one = choices.get(..1).expect("one");
+        assert_eq!(percentiles_ns(one, &effort) / 1_000_000_000, 17);
+        assert_eq!(announcement(&choices, &effort, false), None, "it is as long as a bare run");
+        let many = announcement(&choices, &effort, true).expect("it is longer");
+        let [planned, most] = [estimate_ns(&choices, &effort), effort.deadline_ns]
+            .map(|ns| (ns + percentiles_ns(&choices, &effort)) / 1_000_000_000);
+        assert_eq!(many, format!("this takes about {planned} s, and at most {most} s"));
+        assert_eq!(percentiles_planned(one, &effort, true), "; percentiles take up to 17 s more");
+        assert_eq!(percentiles_planned(one, &effort, false), "");
+    }
 
     /// However many of the references are figures, enough are left for those that have no null.
     #[test]

@@ -45,6 +45,9 @@ type Thread = [u64; 23];
 /// given back by ends: mappings and pages of files.
 type Totals = [u64; 19];
 
+/// The namespace of processes in which the kernel's own numbers hold.
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
 /// Memory for the kernel's types, as they are read, and for the tables, bytes.
 const NEEDS: u64 = 64 << 20;
 
@@ -99,6 +102,18 @@ fn types_of_the_kernel() -> Result<Btf, BillError> {
 fn traced<'a>(loaded: &'a mut Ebpf, name: &str) -> Result<&'a mut BtfTracePoint, BillError> {
     let program = loaded.program_mut(name).ok_or_else(|| missing(name))?;
     program.try_into().map_err(|error: ProgramError| lack(&error))
+}
+
+/// Fails where the programs in the kernel would take another process for this one: they know the numbers of the first namespace.
+///
+/// # Errors
+/// This process is in another one.
+pub fn refuse_other_numbers(pid: u32) -> Result<(), BillError> {
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    match namespace.to_str() {
+        Some(FIRST_NAMESPACE) => Ok(()),
+        _ => Err(BillError::OtherNumbers(pid)),
+    }
 }
 
 /// Enters a thread; whether it was new.

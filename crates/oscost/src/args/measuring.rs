@@ -71,7 +71,7 @@ pub struct Run {
     /// Write every sample to FILE as CSV: ns per operation, or the unit of the series
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
-    /// Also time operations one by one: show percentiles, and what interrupted them (17 s per figure)
+    /// Also time operations one by one: show percentiles, and what interrupted them (17 s per figure; --thorough 35 s)
     #[arg(long, requires = "patterns", conflicts_with = "one_launch")]
     pub percentiles: bool,
     /// Measure again and again until Ctrl-C, and show changes. Nothing is stored, but --json FILE gets the last run

@@ -284,7 +284,7 @@ pub fn show(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
         }
     };
     written.map_err(Ended::unwritable)?;
-    output::deliver_verdicts(&text, options.output.as_deref())
+    output::deliver(&text, options.output.as_deref())
 }
 
 /// How the program ends: `--fail-on` decides.

@@ -47,7 +47,8 @@ pub fn count(options: &Count, talk: &Talk) -> Result<Exit, Ended> {
     if options.format == CountFormat::Folded && !options.by_function {
         return Err(Ended::misuse("--format folded shows functions: add --by-function"));
     }
-    if !matches!(options.format, CountFormat::Text | CountFormat::Html) && options.kernel.len() > 1 {
+    let holds_one = !matches!(options.format, CountFormat::Text | CountFormat::Html);
+    if (holds_one || options.json.is_some()) && options.kernel.len() > 1 {
         return Err(Ended::misuse(
             "the difference of two kernels is shown as text or html: count each with --json FILE, and compare",
         ));
@@ -60,14 +61,17 @@ pub fn count(options: &Count, talk: &Talk) -> Result<Exit, Ended> {
     }
     let signals = Signals::listen()?;
     let mut results = Vec::new();
+    let mut saved: Result<Option<String>, Ended> = Ok(None);
     for image in &images {
         match on_kernel(options, image, &choices, &signals.flag(), talk) {
-            Ok(result) => results.push(result),
-            Err(Error::Interrupted) => return Ok(interrupted(&signals)),
-            Err(error) => return Err(ended(error)),
+            // Stored at once: whatever becomes of another kernel takes nothing of this one's away.
+            Ok(result) => {
+                saved = saved.and(save(&result));
+                results.push(result);
+            }
+            Err(error) => return cut_short(error, saved, &images, &signals, talk),
         }
     }
-    let saved = results.iter().try_fold(None, |_, result| save(result));
     signals.deliver();
     let stored = saved.as_ref().ok().cloned().flatten();
     let file = options.json.as_deref().zip(results.last());
@@ -80,6 +84,25 @@ pub fn count(options: &Count, talk: &Talk) -> Result<Exit, Ended> {
     ])?;
     let withheld = results.iter().any(|result| is_withheld(result, &choices));
     Ok(if withheld { Exit::Withheld } else { Exit::Done })
+}
+
+/// The end where a kernel gave no count: what was counted on the one before it is stored, and that is said.
+fn cut_short(
+    error: Error,
+    saved: Result<Option<String>, Ended>,
+    images: &[Image],
+    signals: &Signals,
+    talk: &Talk,
+) -> Result<Exit, Ended> {
+    if let (Ok(Some(name)), Some(before)) = (&saved, images.first()) {
+        talk.say(format!("what was counted on {} is stored as {name}", before.path.display()));
+    }
+    let over = match error {
+        Error::Interrupted => Ok(()),
+        error => Err(ended(error)),
+    };
+    session::all_of([saved.map(drop), over])?;
+    Ok(interrupted(signals))
 }
 
 /// How the program ends after a signal.

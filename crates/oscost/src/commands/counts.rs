@@ -51,7 +51,7 @@ pub fn bills(results: &[RunResult], options: &Compare, talk: &Talk) -> Result<Ex
         CompareFormat::Json => output::json(&changes.json(), &mut text),
     }
     .map_err(Ended::unwritable)?;
-    output::deliver_verdicts(&text, options.output.as_deref())?;
+    output::deliver(&text, options.output.as_deref())?;
     let exceeds = |on: &FailOn| matches!(on, FailOn::More(most) if changes.exceeds(*most));
     Ok(if options.fail_on.iter().any(exceeds) { Exit::Slower } else { Exit::Done })
 }
@@ -80,5 +80,5 @@ pub fn show(changes: &Changes, options: &Compare, talk: &Talk) -> Result<(), End
         CompareFormat::Json => output::json(&changes.json(), &mut text),
     }
     .map_err(Ended::unwritable)?;
-    output::deliver_verdicts(&text, options.output.as_deref())
+    output::deliver(&text, options.output.as_deref())
 }

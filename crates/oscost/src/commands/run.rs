@@ -61,10 +61,8 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         }
     };
     let effort = if options.one_launch { Effort::ONE } else { effort }.with_time_for(&choices);
-    let planned_ns = estimate_ns(&choices, &effort); // said where it is longer than a bare run
-    if planned_ns > effort.target_ns {
-        let [planned, most] = [planned_ns, effort.deadline_ns].map(|ns| ns / 1_000_000_000);
-        talk.say(format!("this takes about {} s, and at most {most} s", planned.min(most)));
+    if let Some(words) = session::announcement(&choices, &effort, options.percentiles) {
+        talk.say(words);
     }
     let request = Request {
         directory,
@@ -289,9 +287,10 @@ fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
     } else {
         format!("what has not converged is launched again until {target} s; hard deadline {deadline} s")
     };
+    let percentiles = session::percentiles_planned(choices, &effort, options.percentiles);
     let mut plan = vec![
         format!(
-            "{} in {}, {} with {} ms for each figure ({}): about {seconds:.0} s; {time}",
+            "{} in {}, {} with {} ms for each figure ({}): about {seconds:.0} s; {time}{percentiles}",
             counted(choices.len(), "figure"),
             counted(groups.len(), "group"),
             counted(effort.launches as usize, "launch"),

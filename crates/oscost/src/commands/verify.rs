@@ -61,6 +61,11 @@ pub fn verify(
 }
 
 fn judged(first: Measured, second: Measured) -> Vec<Check> {
+    // Nothing that a wrong clock timed can be judged, as no run keeps it.
+    if let Some(why) = first.wrong_clock.as_ref().or(second.wrong_clock.as_ref()) {
+        let says = oscost_session::Error::WrongClock(why.clone()).to_string();
+        return vec![Finding::disturbs(says, "every figure").named("clock_rate")];
+    }
     let clock = clock(&first);
     let (first, second) = (result(first), result(second));
     let comparison = compare(
@@ -281,6 +286,18 @@ mod tests {
             "{}",
             checks[3].says
         );
+    }
+
+    #[test]
+    fn a_wrong_clock_of_either_run_disturbs_and_nothing_else_is_judged() {
+        for at in 0..2 {
+            let mut runs = [measured([105.0, 206.0, 408.0]), measured([105.0, 206.0, 408.0])];
+            runs[at].wrong_clock = Some("it runs at half its rate".to_owned());
+            let [first, second] = runs;
+            let checks = judged(first, second);
+            assert_eq!((checks.len(), state(&checks, "clock_rate")), (1, CheckState::Disturbs), "{checks:?}");
+            assert!(checks[0].says.starts_with("it runs at half its rate: no figure can be trusted"));
+        }
     }
 
     #[test]

@@ -35,26 +35,37 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
     let mut watch = Watch::new(THRESHOLD);
     let mut frames = Frames::new(talk);
     let mut last: Option<RunResult> = None;
-    let mut examined: Option<Vec<Check>> = None;
-    while !signals.came() {
-        let request = Request {
-            // The doctor's examination would be most of a short run: it is asked once.
-            examined: examined.take(),
-            directory: session::place(given.path(DIRECTORY.key))?,
-            ..Request::new(choices, &options.patterns, &options.measuring, effort(options))
-        };
-        // What the first run had to say is not said again.
-        let talk = if watch.runs() == 0 { *talk } else { Talk { quiet: true, verbose: false, ..*talk } };
-        let session = session::measure(request, &signals, Keep::Nothing, &mut Progress::new(false), &talk)?;
-        // Half a run tells less than a whole one.
-        if signals.came() {
-            break;
+    let mut runs = || -> Result<(), Ended> {
+        let mut examined: Option<Vec<Check>> = None;
+        while !signals.came() {
+            let request = Request {
+                // The doctor's examination would be most of a short run: it is asked once.
+                examined: examined.take(),
+                directory: session::place(given.path(DIRECTORY.key))?,
+                ..Request::new(choices, &options.patterns, &options.measuring, effort(options))
+            };
+            // What the first run had to say is not said again.
+            let talk = if watch.runs() == 0 { *talk } else { Talk { quiet: true, verbose: false, ..*talk } };
+            let mut progress = Progress::new(false);
+            let session = session::measure(request, &signals, Keep::Nothing, &mut progress, &talk)?;
+            // Half a run tells less than a whole one.
+            if signals.came() {
+                break;
+            }
+            examined = Some(session.result.doctor.clone());
+            last = options.json.is_some().then(|| session.result.clone());
+            watch.add(session.result, &past);
+            if !frames.show(&watch)? {
+                break;
+            }
         }
-        examined = Some(session.result.doctor.clone());
-        last = options.json.is_some().then(|| session.result.clone());
-        watch.add(session.result, &past);
-        frames.show(&watch)?;
-    }
+        Ok(())
+    };
+    // What ends the watch takes away nothing that was measured before.
+    let over = match runs() {
+        Err(why) if watch.runs() == 0 => return Err(why),
+        over => over,
+    };
     let signal = signals.deliver();
     // Nobody may read standard output: it comes last.
     let saved = match (&options.json, last) {
@@ -68,7 +79,7 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
         }
         summary(&watch, &frames.style, out)
     });
-    session::all_of([saved, shown])?;
+    session::all_of([over, saved, shown])?;
     Ok(match signal {
         Some(STOPPED) if watch.runs() > 0 => Exit::Done,
         Some(number) => Exit::Signal(number),
@@ -96,17 +107,18 @@ impl Frames {
         Self { style: talk.style(), terminal: lines.map(|lines| (lines, 0)) }
     }
 
-    fn show(&mut self, watch: &Watch) -> Result<(), Ended> {
+    /// Whether anybody still reads.
+    fn show(&mut self, watch: &Watch) -> Result<bool, Ended> {
         let style = self.style;
         let Some((lines, taken)) = &mut self.terminal else {
-            return output::data(|out| newest(watch, &style, out));
+            return output::data_while_read(|out| newest(watch, &style, out));
         };
         let mut frame = Vec::new();
         screen(watch, &style, &mut frame).map_err(Ended::unwritable)?;
         let frame = fitting(&String::from_utf8_lossy(&frame), *lines);
         let back = replaced(*taken);
         *taken = frame.lines().count();
-        output::data(|out| write!(out, "{back}{frame}"))
+        output::data_while_read(|out| write!(out, "{back}{frame}"))
     }
 }
 

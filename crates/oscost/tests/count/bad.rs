@@ -3,7 +3,7 @@
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::played::{GOES_ON, ID, Stage, has_ended};
+use crate::played::{GOES_ON, ID, Stage, false_kernel, has_ended, say};
 
 fn refused(output: &Output, code: i32, words: &[&str]) {
     let said = String::from_utf8_lossy(&output.stderr);
@@ -88,6 +88,19 @@ fn a_hang_is_told_with_the_last_lines() {
     refused(&output, 3, &["CONFIG_SERIAL_8250_CONSOLE", "its console is empty"]);
 }
 
+/// Two machines are started: nobody waits for the silence of the one, where the other has failed.
+#[test]
+fn an_error_of_one_machine_ends_the_other() {
+    for (seed, more) in [(1, &[][..]), (2, &[][..]), (1, &["--by-function"][..])] {
+        let fails = format!("case \"$*\" in *'-seed {seed} '*) printf 'login: ' >$line;; esac");
+        let stage = Stage::new(Some(&format!("{fails}\n{GOES_ON}")));
+        let begun = Instant::now();
+        let output = stage.count(&[&["--patience", "900"], more].concat());
+        refused(&output, 3, &["the guest sent something other than a result"]);
+        assert!(begun.elapsed() < Duration::from_secs(600), "{seed} {more:?}: it was waited for");
+    }
+}
+
 #[test]
 fn a_panic_is_told_with_its_reason_at_once() {
     let panic = "printf 'x\\nKernel panic - not syncing: VFS: Unable to mount root fs\\n---[ end Kernel panic\\n' >$console";
@@ -110,6 +123,23 @@ fn rubbish_is_no_result() {
         let stage = Stage::new(Some(&format!("printf '{said}' >$line\n{GOES_ON}")));
         refused(&stage.count(&[]), 3, &["the guest sent something other than a result", words]);
     }
+}
+
+#[test]
+fn what_was_counted_on_the_first_kernel_is_stored_whatever_the_second_does() {
+    let stage = Stage::playing();
+    for folder in ["good", "bad"] {
+        std::fs::create_dir(stage.path(folder)).expect("a folder");
+        std::fs::write(stage.path(folder).join("bzImage"), false_kernel()).expect("written");
+    }
+    say(&stage.path("good"), 311);
+    std::fs::write(stage.path("bad/said"), "no frame\n").expect("written");
+    let two = ["count", ID, "--kernel", "good/bzImage", "--kernel", "bad/bzImage"];
+    refused(&stage.run(&two), 3, &["something other than a result", "good/bzImage is stored as "]);
+    assert_eq!(stage.stored(), 1);
+    // A file holds one kernel.
+    refused(&stage.run(&[&two[..], &["--json", "both.json"]].concat()), 2, &["count each with --json FILE"]);
+    assert_eq!((stage.stored(), stage.path("both.json").exists()), (1, false));
 }
 
 #[test]
@@ -146,7 +176,7 @@ fn whoever_ends_us_ends_qemu() {
 #[test]
 fn no_space_is_an_error_and_the_table_is_shown() {
     let stage = Stage::playing();
-    crate::played::say(&stage.path(""), 311);
+    say(&stage.path(""), 311);
     let mut command = stage.command(&["count", ID, "--kernel", "bzImage"]);
     let output = command.env("XDG_STATE_HOME", "/dev/null/nowhere").output().expect("it was built");
     assert!(String::from_utf8_lossy(&output.stdout).contains("getppid"), "{output:?}");

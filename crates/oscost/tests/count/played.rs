@@ -56,6 +56,12 @@ impl Stage {
         self.path("bzImage")
     }
 
+    /// How many results are in its store.
+    pub fn stored(&self) -> usize {
+        let store = oscost_results::Store::at(self.path("state/oscost/runs"));
+        store.runs().expect("the store can be read").len()
+    }
+
     pub fn command(&self, arguments: &[&str]) -> Command {
         oscost_sys::process::default_endings();
         let mut command = Command::new(env!("CARGO_BIN_EXE_oscost"));

@@ -208,7 +208,7 @@ fn links_and_source_files_exist() {
     }
 }
 
-/// Versions in a text behind the program's name, as the artefacts of a release have it: `oscost-0.3.5`, `oscost_0.3.5`, `oscost:0.3.5`.
+/// Versions in a text behind the program's name, as the artefacts of a release have it: `oscost-0.3.6`, `oscost_0.3.6`, `oscost:0.3.6`.
 fn versions(text: &str) -> Vec<&str> {
     let behind = ["oscost-", "oscost_", "oscost:"].into_iter().flat_map(|name| text.split(name).skip(1));
     let number = |rest: &str| {

@@ -292,9 +292,14 @@ fn a_page_of_a_thousand_results_has_their_history_and_the_receipts_of_one() {
     fs::write(host.join("0003.json"), "damaged").unwrap();
     home.ask(&named).refused(2, "0003.json");
     // The page is there, and whoever looks at the code alone learns that something was left out.
-    let rest = home.ask(&["report", "fleet/host", "--format", "html", "--quiet"]);
+    let arguments = ["report", "fleet/host", "--format", "html", "--quiet"];
+    let rest = home.ask(&arguments);
     assert!(rest.code == Some(2) && rest.stdout.contains("12 runs"), "{:?}", rest.code);
     assert!(rest.stderr.contains("0003.json"), "{}", rest.stderr);
+    // So does one whose reader has gone.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    finished(home.command(&arguments).stdout(writer)).ends(2);
     fs::remove_file(host.join("0003.json")).unwrap();
     assert!(home.ask(&["report", "fleet", "--format", "html"]).well().stdout.contains("12 runs"));
     home.ask(&["report", "fleet"]).refused(2, "fleet is a folder: add --fleet");

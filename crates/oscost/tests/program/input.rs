@@ -243,6 +243,9 @@ fn a_dry_run_shows_the_plan_and_leaves_nothing() {
     ] {
         assert!(plan.contains(words), "{words}: {plan}");
     }
+    home.ask(&["run", "--dry-run", "--percentiles", "semaphore/system_v"])
+        .well()
+        .shows("percentiles take up to 35 s more");
     let narrow = finished(home.command(&["run", "--dry-run"]).env("COLUMNS", "40"));
     let wide = narrow.well().stdout.lines().find(|line| line.len() > 40 && line.trim_start().contains(' '));
     assert_eq!(wide, None, "only a name may be longer than a line");

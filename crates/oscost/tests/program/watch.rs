@@ -1,10 +1,10 @@
-//! `run --watch` in a pipe: a line a figure and run, until a signal ends it.
+//! `run --watch` in a pipe: a line a figure and run, until a signal or its reader ends it.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Home, Running, one_at_a_time};
+use crate::support::{Home, Running, measured, one_at_a_time};
 
 /// A watch that is going on, and the lines that it has written up to the one that begins with `until`.
 fn watching(home: &Home, arguments: &[&str], until: &str) -> (Child, BufReader<std::process::ChildStdout>) {
@@ -58,6 +58,18 @@ fn a_watch_that_is_stopped_in_its_first_run_has_nothing_to_show() {
     let done = running.end();
     let told = done.stdout.starts_with("0 runs in ") && done.stdout.ends_with(" s, 0 changes\n");
     assert!(done.code == Some(130) && told, "{done:?}");
+}
+
+/// As `head` goes, once it has its lines.
+#[test]
+fn a_watch_whose_reader_has_gone_ends_and_keeps_its_last_run() {
+    let home = Home::new();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let arguments = ["run", "--watch", "--json", "last.json", "instrument/empty_loop"];
+    measured(home.command(&arguments).stdout(writer)).well();
+    let last = oscost_results::load(&home.path().join("last.json")).expect("the run that was shown");
+    assert!(!last.partial);
 }
 
 #[test]

@@ -30,8 +30,11 @@ pub(super) fn check(system: &System) -> Finding {
         says += &format!("; isolated at boot: {}", cpu_list::format(&isolated));
     }
     if allowed.len() < 2 {
-        return Finding::disturbs(says, MATTERS)
-            .remedy("start it without taskset, or with a wider cpuset (--cpuset-cpus)");
+        let remedy = match &online {
+            Some(online) if online == allowed => "measure on a machine with two CPUs online",
+            _ => "start it without taskset, or with a wider cpuset (--cpuset-cpus)",
+        };
+        return Finding::disturbs(says, MATTERS).remedy(remedy);
     }
     if online.is_some() { Finding::fine(says) } else { Finding::unknown(says, MATTERS) }
 }
@@ -77,7 +80,13 @@ mod tests {
         let by_affinity = [ONLINE, groups[0], groups[1], ("sys/fs/cgroup/a/cpuset.cpus.effective", "0-3\n")];
         assert_eq!(found(&[1], &by_cpuset).says, "CPU 1 of 0-3 online, by the cpuset 1");
         assert_eq!(found(&[1], &by_affinity).says, "CPU 1 of 0-3 online, by the affinity that was inherited");
-        assert_eq!(found(&[1], &[ONLINE]).state, Disturbs);
+        let taken = found(&[1], &[ONLINE]);
+        assert_eq!(taken.state, Disturbs);
+        assert!(taken.remedy.expect("a remedy").contains("without taskset"));
+        // Nobody took one away where there is one.
+        let only = found(&[0], &[(ONLINE.0, "0\n")]);
+        only.is(Disturbs, "CPU 0, all that are online");
+        assert!(only.remedy.expect("a remedy").starts_with("measure on a machine with two"));
         assert_eq!(found(&[1, 2], &[ONLINE]).state, Fine);
     }
 

@@ -16,7 +16,7 @@ pub(crate) struct Quota {
     throttled: Option<(u64, u64)>,
 }
 
-const MATTERS: &str = "a quota stops the process for the rest of a period: max and batch_p99 include stops of many ms; figures with several busy CPUs are marked noisy; floors hold";
+const MATTERS: &str = "a quota stops the process for the rest of a period: max and batch_p99 include stops of many ms, and what was stopped is marked noisy";
 
 pub(super) fn check(system: &System) -> Finding {
     match quota(system) {
@@ -40,7 +40,16 @@ pub(super) fn check(system: &System) -> Finding {
             } else {
                 format!("as root: echo -1 > {}/cpu.cfs_quota_us", quota.directory)
             };
-            Finding::disturbs(says, MATTERS)
+            // One busy CPU never uses up more. With less, nearly every launch is stopped, and an operation may be longer than what
+            // is left of a period.
+            let is_short = quota.cpus < 1.0;
+            let reaches = if is_short {
+                "less than one CPU stops nearly every launch, and compare judges none"
+            } else {
+                "only several busy CPUs use this one up; floors hold"
+            };
+            Finding::disturbs(says, format!("{MATTERS}; {reaches}"))
+                .unfit(is_short)
                 .remedy(format!("run outside the container or without --cpus; {command}"))
         }
     }
@@ -131,6 +140,21 @@ mod tests {
             "1.5 CPUs' worth in each 100 ms, by /sys/fs/cgroup/a; stopped 7 times so far, 12 ms in all",
         );
         assert!(found.remedy.expect("a remedy").ends_with("as root: echo max > /sys/fs/cgroup/a/cpu.max"));
+    }
+
+    #[test]
+    fn a_machine_is_unfit_by_less_than_one_cpu_and_else_floors_hold() {
+        for (limit, is_unfit) in [
+            ("1000 100000", true),
+            ("99999 100000", true),
+            ("100000 100000", false),
+            ("150000 100000", false),
+        ] {
+            let recorded = Recorded::new(&[GROUP, MOUNT, ("sys/fs/cgroup/a/b/cpu.max", limit)]);
+            let check = check(&recorded.system).named("cgroup_quota");
+            assert_eq!((check.state, check.unfit), (Disturbs, is_unfit), "{limit}: {check:?}");
+            assert_eq!(check.matters.contains("floors hold"), !is_unfit, "{limit}: {check:?}");
+        }
     }
 
     #[test]

@@ -141,8 +141,8 @@ pub fn examine_system(system: &System) -> Vec<Check> {
 
 /// Checks of the full level alone.
 const SLOW: [&str; 2] = ["cpu_distance", "wakeup"];
-/// Checks whose disturbance reaches floors: with one of them a machine is unfit to measure.
-const FLOORS: [&str; 5] = ["clock_source", "clock_rate", "cgroup_quota", "seccomp", "tracing"];
+/// Checks whose disturbance reaches floors in any case: with one of them a machine is unfit to measure.
+const FLOORS: [&str; 4] = ["clock_source", "clock_rate", "seccomp", "tracing"];
 
 /// What makes the machine unfit, as names of checks.
 #[must_use]

@@ -259,24 +259,26 @@ fn why(result: &RunResult, figure: &Figure) -> Option<String> {
 
 /// The least and the most of the newest runs.
 fn history(stored: &[(PathBuf, Outline)], id: &str) -> Option<String> {
-    let quoted = stored.iter().filter(|(_, outline)| has(outline, id)).filter_map(|(_, outline)| {
-        outline.figures.iter().find(|figure| figure.id == id).and_then(|figure| {
-            figure.quoted().map(|(estimate, unit)| (estimate.value, unit.to_owned(), figure.headline.clone()))
+    let figures = || {
+        let outlines = stored.iter().map(|(_, outline)| outline).filter(move |outline| has(outline, id));
+        outlines.filter_map(move |outline| outline.figures.iter().find(|figure| figure.id == id))
+    };
+    // Another revision is another method: the newest is shown, and nothing beside it.
+    let revision = figures().map(|figure| figure.revision).max()?;
+    let quoted: Vec<_> = figures()
+        .filter(|figure| figure.revision == revision)
+        .filter_map(|figure| {
+            figure.quoted().map(|(estimate, unit)| (estimate.value, unit, figure.headline.as_str()))
         })
-    });
-    let quoted: Vec<_> = quoted.collect();
-    let (_, unit, headline) = quoted.first()?;
-    let values =
-        quoted.iter().filter(|(_, other, name)| other == unit && name == headline).map(|(value, ..)| *value);
-    let (low, high) = values
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-    (quoted.len() > 1).then(|| {
-        format!(
-            "{} {} over {} runs",
-            headline.replace('_', " "),
-            numbers::range(low, high, unit),
-            quoted.len()
-        )
+        .collect();
+    let &(_, unit, headline) = quoted.first()?;
+    let shown = quoted.iter().filter(|(_, other, name)| (*other, *name) == (unit, headline));
+    let values: Vec<f64> = shown.map(|(value, ..)| *value).collect();
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (values.len() > 1).then(|| {
+        let range = numbers::range(low, high, unit);
+        format!("{} {range} over {} runs", headline.replace('_', " "), values.len())
     })
 }
 
@@ -400,5 +402,28 @@ mod tests {
             Some("1.25 futex: 1 in every operation, one more in 1 operation of about 4")
         );
         assert_eq!(said(0.75).as_deref(), Some("0.75 futex: one in 75 operations of 100"));
+    }
+
+    #[test]
+    fn a_history_has_one_method_and_counts_the_runs_that_it_shows() {
+        const ID: &str = "semaphore/system_v";
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/tests/samples/v1.json");
+        let sample = oscost_results::from_bytes(&std::fs::read(sample).expect("a file")).expect("a result");
+        let run = |revision, headline: &str, ns: f64| {
+            let mut result = sample.clone();
+            let figure = result.figures.iter_mut().find(|it| it.id == ID).expect("it is there");
+            (figure.revision, figure.headline) = (revision, headline.to_owned());
+            let mut quantity = figure.quantities["floor"].clone();
+            (quantity.estimate.low, quantity.estimate.value, quantity.estimate.high) = (ns, ns, ns);
+            figure.quantities.insert(headline.to_owned(), quantity);
+            let bytes = oscost_results::to_bytes(&result).expect("data");
+            (PathBuf::new(), oscost_results::outline_from_bytes(&bytes).expect("an outline"))
+        };
+        let told = |runs: &[(PathBuf, Outline)]| history(runs, ID);
+        let (new, newer) = (run(99, "floor", 810.0), run(99, "floor", 820.0));
+        let (old, other) = (run(98, "floor", 300.0), run(99, "typical", 500.0));
+        let expected = Some("floor 810 .. 820 ns over 2 runs");
+        assert_eq!(told(&[newer.clone(), new, old.clone(), other]).as_deref(), expected);
+        assert_eq!(told(&[newer, old]), None, "one run of its method has no history");
     }
 }
