@@ -42,7 +42,7 @@ pub use protocol::message::{
     AUDIT_OPERATIONS, Audited, ClockFacts, Contained, ForeignOutput, IdleCpu, LATE_OPERATIONS, Launched, Pair,
 };
 pub use protocol::object::{Key, Object};
-pub use protocol::record::{Record, kept_awake};
+pub use protocol::record::{Befell, Record, kept_awake};
 pub use supervisor::apart;
 pub use supervisor::engine::{Measured, measure};
 pub use supervisor::event::Event;

@@ -310,7 +310,7 @@ fn idle_cpus_sleep_at_first_and_are_awake_then() {
     assert_eq!(looked(figure(&measured, "sleeps/briefly")), looked(figure(&TICKS, "series/ticks")));
 }
 
-/// A command of the caller's is run where he is, with his environment and what he adds, and ended at its deadline.
+/// A command of the caller's is run where he is, with his environment, limits and what he adds, and ended at its deadline.
 fn a_command_is_run_as_its_caller_would() {
     let supervisor = Supervisor::new(Arc::default()).unwrap_or_else(|error| fail(&error.to_string()));
     let run = |script: &str, deadline_ns: u64| {
@@ -318,10 +318,10 @@ fn a_command_is_run_as_its_caller_would() {
         let more = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
         run_command(&supervisor, command, more, 1000, deadline_ns).expect("it is run")
     };
-    let said = run("echo $GREETING $HOME; pwd -P; exit 3", 60_000_000_000);
-    let here = std::env::current_dir().expect("a folder");
-    let home = std::env::var("HOME").unwrap_or_default();
-    assert_eq!(said.stdout, format!("hello {home}\n{}\n", here.display()));
+    let script = "echo $HOME; pwd -P; ulimit -S -c; ulimit -H -c; echo $GREETING";
+    let own = std::process::Command::new("sh").args(["-c", script]).env("GREETING", "hello").output();
+    let said = run(&format!("{script}; exit 3"), 60_000_000_000);
+    assert_eq!(said.stdout, String::from_utf8_lossy(&own.expect("a shell").stdout));
     assert_eq!((said.code, run("sleep 60", 100_000_000).timed_out), (Some(3), true));
 }
 

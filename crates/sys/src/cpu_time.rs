@@ -72,12 +72,12 @@ pub enum CpuAccount {
     /// Time in which tasks ran on it, ns; of a task that runs without a wait, only up to its last one. /proc/schedstat,
     /// where the kernel has it (CONFIG_SCHEDSTATS).
     Busy(u64),
-    /// Time in which none did, ns, and how exact that is: /proc/timer_list (root alone may read it) counts ns, /proc/stat
-    /// ticks.
+    /// Time in which none did, ns, and how exact that is: /proc/timer_list (root alone may read it) counts ns of idle periods that
+    /// are over, /proc/stat ticks of all.
     Idle {
         /// The time, ns: at most so much less than the truth as `grain_ns`.
         ns: u64,
-        /// What it is counted in, ns.
+        /// What it may lack, ns.
         grain_ns: u64,
     },
 }
@@ -100,10 +100,25 @@ impl CpuAccount {
     pub fn of(cpu: usize) -> Option<Self> {
         let read = |path: &str| crate::file::text(path).ok();
         let busy = || busy_in(&read("/proc/schedstat")?, cpu).map(Self::Busy);
-        let idle = || Some(Self::Idle { ns: idle_in(&read("/proc/timer_list")?, cpu)?, grain_ns: 1 });
-        let ticks = || Some(Self::Idle { ns: now(&[cpu])?.idle.saturating_mul(TICK_NS), grain_ns: TICK_NS });
-        busy().or_else(idle).or_else(ticks)
+        let ticks = || Some(now(&[cpu])?.idle.saturating_mul(TICK_NS));
+        let both = || {
+            let (ns, since_ns) = idle_in(&read("/proc/timer_list")?, cpu)?;
+            // The CPU that reads this is not idle.
+            let since_ns = if crate::affinity::current() == Some(cpu) { 0 } else { since_ns };
+            Some(idle_by_both(ns, since_ns, ticks()?))
+        };
+        let by_ticks = || Some(Self::Idle { ns: ticks()?, grain_ns: TICK_NS });
+        busy().or_else(both).or_else(by_ticks)
     }
+}
+
+/// What two accounts say together. The one in ns lacks the idle period that goes on: if one does, it began `since_ns` ago. The
+/// one in ticks has it, and each of its two counters is cut down to its tick.
+fn idle_by_both(ns: u64, since_ns: u64, ticks_ns: u64) -> CpuAccount {
+    let end = ns.saturating_add(since_ns);
+    let least = ticks_ns.clamp(ns, end);
+    let most = ticks_ns.saturating_add(2 * TICK_NS).clamp(least, end);
+    CpuAccount::Idle { ns: least, grain_ns: most.saturating_sub(least) }
 }
 
 /// Time in which tasks ran on `cpu`, ns, in a text of /proc/schedstat of version 15 or newer. `None` where it does not say.
@@ -116,17 +131,21 @@ pub fn busy_in(schedstat: &str, cpu: usize) -> Option<u64> {
     fields.split_whitespace().nth(6).filter(|_| version >= 15)?.parse().ok()
 }
 
-/// Time in which `cpu` was idle, ns, in a text of /proc/timer_list. `None` where it does not say.
+/// Time in which `cpu` was idle, without an idle period that goes on, and how long ago an idle period last began or ended there,
+/// ns, in a text of /proc/timer_list. `None` where it does not say.
 #[must_use]
-pub fn idle_in(timer_list: &str, cpu: usize) -> Option<u64> {
+pub fn idle_in(timer_list: &str, cpu: usize) -> Option<(u64, u64)> {
+    let number = |text: &str| text.strip_suffix(" nsecs")?.parse::<u64>().ok();
+    let now = timer_list.lines().find_map(|line| number(line.strip_prefix("now at ")?))?;
     let mut lines = timer_list.lines().skip_while(|line| line.trim() != format!("cpu: {cpu}"));
     lines.next()?;
     let mut of_cpu = lines.take_while(|line| !line.starts_with("cpu: "));
     let mut value = |key: &str| {
         let line = of_cpu.find_map(|line| line.trim().strip_prefix(key))?;
-        line.trim_start_matches([' ', ':']).strip_suffix(" nsecs")?.parse::<u64>().ok()
+        number(line.trim_start_matches([' ', ':']))
     };
-    Some(value(".idle_sleeptime")?.saturating_add(value(".iowait_sleeptime")?))
+    let since = now.saturating_sub(value(".idle_entrytime")?);
+    Some((value(".idle_sleeptime")?.saturating_add(value(".iowait_sleeptime")?), since))
 }
 
 /// CPU time that the calling process has used, all its threads, ns. By the raw call: what interposes on the C library's is not
@@ -205,11 +224,31 @@ mod tests {
 
     #[test]
     fn the_idle_time_of_a_cpu_is_found_in_timer_list() {
-        let text = "Timer List Version: v0.10\ncpu: 0\n clock 0:\n  .idle_sleeptime : 7 nsecs\n  .iowait_sleeptime: 2 nsecs\n\
-                    cpu: 1\n  .idle_calls : 5\n  .idle_sleeptime : 70 nsecs\n  .iowait_sleeptime: 0 nsecs\n";
-        assert_eq!((idle_in(text, 0), idle_in(text, 1)), (Some(9), Some(70)));
+        let text = "Timer List Version: v0.10\nnow at 500 nsecs\n\ncpu: 0\n clock 0:\n  .idle_entrytime : 480 nsecs\n\
+                      .idle_sleeptime : 7 nsecs\n  .iowait_sleeptime: 2 nsecs\n\
+                    cpu: 1\n  .idle_calls : 5\n  .idle_entrytime : 501 nsecs\n\
+                      .idle_sleeptime : 70 nsecs\n  .iowait_sleeptime: 0 nsecs\n";
+        assert_eq!((idle_in(text, 0), idle_in(text, 1)), (Some((9, 20)), Some((70, 0))));
         assert_eq!(idle_in(text, 2), None);
-        assert_eq!(idle_in("cpu: 0\n clock 0:\ncpu: 1\n  .idle_sleeptime : 7 nsecs\n", 0), None);
+        assert_eq!(idle_in(&text.replace("now at 500 nsecs", ""), 0), None);
+        let (first, _) = text.split_once("  .idle_entrytime").expect("there");
+        assert_eq!(idle_in(&format!("{first}cpu: 1\n  .idle_entrytime : 1 nsecs\n"), 0), None);
+    }
+
+    #[test]
+    fn an_idle_period_that_goes_on_is_in_ticks_alone() {
+        const MS: u64 = 1_000_000;
+        let both = |ns: u64, since_ns: u64, ticks: u64| match idle_by_both(ns, since_ns, ticks * TICK_NS) {
+            CpuAccount::Idle { ns, grain_ns } => (ns, grain_ns),
+            CpuAccount::Busy(_) => panic!("it was idle"),
+        };
+        // Idle since 305 ms, or busy: the ticks say which.
+        assert_eq!(both(703 * MS, 305 * MS, 100), (1000 * MS, 8 * MS));
+        assert_eq!(both(703 * MS, 305 * MS, 70), (703 * MS, 17 * MS), "two counters lack a tick each");
+        assert_eq!(both(703 * MS, 20_000, 70), (703 * MS, 20_000), "it has just begun, or ended");
+        for ticks in [0, 70, 100] {
+            assert_eq!(both(703 * MS, 0, ticks), (703 * MS, 0), "a CPU that is not idle has it all in ns");
+        }
     }
 
     #[test]

@@ -32,8 +32,18 @@ pub fn libraries() -> Option<Vec<String>> {
             _ => name,
         })
         .collect();
-    let links = |path: &str| Links::of_file(Path::new(path));
-    Some(interposed(&maps, &program.to_string_lossy(), &asked, links))
+    let program = program.to_string_lossy();
+    let links = |path: &str| {
+        // Of the program what runs is still to be had where a build has replaced its file.
+        let path = if path == as_linked(&program) { "/proc/self/exe" } else { path };
+        Links::of_file(Path::new(path))
+    };
+    Some(interposed(&maps, &program, &asked, links))
+}
+
+/// A path as it was when its file was mapped: that of a file which was removed or replaced since then has a mark of the kernel's.
+fn as_linked(path: &str) -> &str {
+    path.strip_suffix(" (deleted)").unwrap_or(path)
 }
 
 /// What one ELF object says of its links.
@@ -60,7 +70,7 @@ fn mapped(maps: &str) -> BTreeSet<&str> {
             let mut fields = line.splitn(6, ' ');
             let permissions = fields.nth(1)?;
             let path = fields.nth(3)?.trim_start();
-            (permissions.contains('x') && path.starts_with('/')).then_some(path)
+            (permissions.contains('x') && path.starts_with('/')).then(|| as_linked(path))
         })
         .collect()
 }
@@ -72,6 +82,7 @@ fn interposed(
     asked: &[String],
     links: impl Fn(&str) -> Option<Links>,
 ) -> Vec<String> {
+    let program = as_linked(program);
     let objects: BTreeMap<&str, Links> =
         mapped(maps).into_iter().map(|path| (path, links(path).unwrap_or_default())).collect();
     let has_name = |path: &str, name: &str| {
@@ -93,7 +104,7 @@ fn interposed(
     let mut names: Vec<String> = objects
         .keys()
         .filter(|path| !linked.contains(**path) || besides(path))
-        .map(|path| file_name(path.strip_suffix(" (deleted)").unwrap_or(path)).to_owned())
+        .map(|path| file_name(path).to_owned())
         .collect();
     names.sort_unstable();
     names.dedup();
@@ -238,6 +249,21 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vsyscall]
         assert_eq!(interposed(MAPS, "/opt/a b/oscost", &[], helped), ["libfast.so"]);
     }
 
+    /// A build replaces the program during its run, and an update the library.
+    #[test]
+    fn what_was_replaced_meanwhile_is_linked_all_the_same() {
+        let maps = MAPS.replace("oscost\n", "oscost (deleted)\n").replace("2.31.so\n", "2.31.so (deleted)\n");
+        assert_eq!(
+            maps.matches("(deleted)").count(),
+            5,
+            "the program twice, two libraries, and one of before"
+        );
+        let found = |asked: &[String]| interposed(&maps, "/opt/a b/oscost (deleted)", asked, links);
+        assert_eq!(found(&[]), ["libfast.so", "libhelps.so.1"]);
+        let asked = asked_for("/usr/lib/libc-2.31.so");
+        assert_eq!(found(&asked), ["libc-2.31.so", "libfast.so", "libhelps.so.1"]);
+    }
+
     #[test]
     fn what_is_linked_and_asked_for_besides_interposes() {
         let asked = asked_for("/elsewhere/libc-2.31.so:not_there.so");
@@ -286,6 +312,7 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vsyscall]
         let whole = part(bytes.len()).expect("an ELF file of this machine");
         let dynamic = mapped(&std::fs::read_to_string("/proc/self/maps").expect("maps")).len() > 1;
         assert_eq!(whole.needed.iter().any(|name| name.starts_with("libc.")), dynamic, "{whole:?}");
+        assert_eq!(Links::of_file(Path::new("/proc/self/exe")).as_ref(), Some(&whole));
         assert_eq!(part(63), None);
         for length in (64..bytes.len()).step_by(bytes.len() / 512) {
             if let Some(links) = part(length) {

@@ -54,6 +54,8 @@ pub(crate) struct Context<'a> {
     pub(crate) interrupted: bool,
     /// A CPU quota stopped it meanwhile.
     pub(crate) stopped_by_quota: bool,
+    /// A step of the chain is a cycle.
+    pub(crate) cycles: bool,
     pub(crate) best: Best,
 }
 

@@ -1,13 +1,15 @@
 //! Rebuilds the figures of a killed run from its records.
 
+use std::collections::BTreeMap;
+
 use oscost_results::{CoreConstants, Figure, PairedValue};
 
-use super::member::MemberState;
+use super::member::{Fate, MemberState};
 use super::quiet::{Best, Seen};
 use crate::benchmark::catalogue::{Catalogue, Choice};
 use crate::figures;
 use crate::protocol::message::Pair;
-use crate::protocol::record::Record;
+use crate::protocol::record::{Befell, Record};
 
 /// The figures, ratios and differences that follow from `records`, with fewer launches than were planned. Records of
 /// benchmarks that this program does not have are left out.
@@ -21,6 +23,10 @@ pub fn rebuild(
     let mut members: Vec<MemberState> = Vec::new();
     let mut pairs: Vec<Vec<Pair>> = Vec::new();
     let mut seen: Vec<Seen> = Vec::new();
+    // Void launches by id, and why the last one is.
+    let mut void: BTreeMap<&str, (u32, &str)> = BTreeMap::new();
+    // Nothing was told in steps in a run in which a step was no cycle.
+    let mut cycles = false;
     for record in records {
         match record {
             Record::Audited { id, audited } => {
@@ -32,12 +38,35 @@ pub fn rebuild(
                 // The canaries are the same beside every member: they count once.
                 seen.extend(launched.iter().find_map(|(_, launched)| Seen::of(launched)));
                 for (id, launched) in launched {
+                    cycles |= !launched.windows.steps.is_empty();
                     if let Some(member) = member(catalogue, &mut members, id) {
+                        // What one group lost, another one can have as its guest.
+                        member.outcome = Fate::Running;
                         member.iterations = launched.record.iterations;
                         member.launched.push(launched.clone());
                     }
                 }
                 pairs.push(compared.clone());
+            }
+            Record::Befell { ids, what } => {
+                for id in ids {
+                    let Some(member) = member(catalogue, &mut members, id) else { continue };
+                    match what {
+                        Befell::Void(reason) => {
+                            let launches = void.get(id.as_str()).map_or(0, |known| known.0);
+                            void.insert(id, (launches + 1, reason.as_str()));
+                        }
+                        Befell::Throttled => member.throttled = true,
+                        Befell::Failed(failure) => {
+                            member.failed_launches += 1;
+                            member.first_failure.get_or_insert_with(|| failure.clone());
+                        }
+                        Befell::Lost(failure) => member.outcome = Fate::Failed(failure.clone()),
+                        Befell::Unsupported { why, remedy } => {
+                            member.outcome = Fate::Unsupported { why: why.clone(), remedy: remedy.clone() };
+                        }
+                    }
+                }
             }
         }
     }
@@ -45,13 +74,15 @@ pub fn rebuild(
     let figures: Vec<Figure> = members
         .iter()
         .map(|member| {
+            let void = void.get(member.choice.card().id);
             let context = figures::Context {
                 planned: 0,
-                void_launches: 0,
-                void_reason: None,
+                void_launches: void.map_or(0, |void| void.0),
+                void_reason: void.map(|void| void.1),
                 clock_step_ns,
                 interrupted: true,
                 stopped_by_quota: false,
+                cycles,
                 best,
             };
             figures::of_member(member, &context)
@@ -79,10 +110,12 @@ fn member<'a>(
 
 #[cfg(test)]
 mod tests {
+    use oscost_results::{Mark, Status};
+
     use super::*;
     use crate::benchmark::card::Card;
     use crate::figures::synthetic::{choice, launched};
-    use crate::protocol::message::{Audited, Launched};
+    use crate::protocol::message::{Audited, Failure, Launched};
 
     /// A level that too few windows of a launch saw is none, however many members the launch had.
     #[test]
@@ -128,5 +161,49 @@ mod tests {
             figure.remarks.iter().any(|words| words.starts_with("one step of the clock is 2 %")),
             "{figure:?}"
         );
+    }
+
+    #[test]
+    fn what_befell_launches_is_said_of_a_killed_run_too() {
+        let catalogue = Catalogue::new(vec![choice(Card { id: "a", ..Card::BATCHED }).benchmark]);
+        let befell = |what: Befell| Record::Befell { ids: vec!["gone".to_owned(), "a".to_owned()], what };
+        let failed = || befell(Befell::Failed(Failure::new("batch", "it broke")));
+        let void = || befell(Befell::Void("it slept".to_owned()));
+        let lost = || befell(Befell::Lost(Failure::new("worker", "it fell")));
+        let (why, remedy) = ("no such call".to_owned(), "a newer kernel".to_owned());
+        let lacks = befell(Befell::Unsupported { why, remedy });
+        let launch = || {
+            let members = vec![("a".to_owned(), launched(&[("floor", 100.0)]))];
+            Record::Launched { sequence: 1, members, pairs: Vec::new(), awake: None }
+        };
+        let figure = |records: &[Record]| rebuild(&catalogue, records, 1.0, None).0.remove(0);
+        let why = |records: &[Record]| figure(records).why.expect("no launch");
+        assert_eq!(why(&[void(), failed()]), "batch: it broke");
+        assert_eq!(why(&[void(), void()]), "environment: every launch (2) is void: it slept");
+        assert_eq!(why(&[launch(), lost()]), "worker: it fell");
+        assert_eq!(why(&[launch(), lacks]), "no such call");
+        let told = figure(&[lost(), failed(), launch(), failed(), void(), befell(Befell::Throttled)]);
+        assert_eq!(told.status, Status::Measured, "by another group than the one that lost it");
+        assert!(told.marks.contains(&Mark::Noisy));
+        let said = [
+            "2 launches were thrown away: batch: it broke",
+            "1 launch was void: it slept",
+            "a CPU quota stopped launches",
+        ];
+        assert_eq!(told.remarks, said);
+    }
+
+    #[test]
+    fn the_empty_loop_is_a_cycle_only_in_a_run_that_told_cycles() {
+        let catalogue = Catalogue::new(vec![choice(Card { id: "a", ..Card::BATCHED }).benchmark]);
+        let has_bracket = |steps: Vec<f32>| {
+            let mut launched = launched(&[("floor", 10.0)]);
+            (launched.record.iterations, launched.record.chain_ns) = (1000, Some(0.25));
+            launched.windows.steps = steps;
+            let members = vec![("a".to_owned(), launched)];
+            let record = Record::Launched { sequence: 1, members, pairs: Vec::new(), awake: None };
+            rebuild(&catalogue, &[record], 1.0, None).0[0].quantities.contains_key("floor_less_loop")
+        };
+        assert!(has_bracket(vec![40.0]) && !has_bracket(Vec::new()));
     }
 }

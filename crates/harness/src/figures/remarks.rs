@@ -35,6 +35,7 @@ pub(super) fn add(figure: &mut Figure, member: &MemberState, context: &Context<'
     let cycle = member.launched.iter().filter_map(|launched| launched.record.chain_ns).reduce(f64::min);
     let per_operation = cycle.unwrap_or(0.0) / card.operations_per_iteration.max(1) as f64;
     if let Some(floor) = floor
+        && context.cycles
         && member.iterations > 0
         && card.family() != "instrument"
         && per_operation >= LOOP_SHARE * floor.value

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::message::{Audited, Launched, Pair};
+use super::message::{Audited, Failure, Launched, Pair};
 
 /// What a run finds, piece by piece. The figures follow from these alone ([`crate::rebuild`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,34 @@ pub enum Record {
         /// How idle CPUs were kept awake, or why they were not, in words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         awake: Option<Result<String, String>>,
+    },
+    /// What else became of members of a launch.
+    Befell {
+        /// Their ids.
+        ids: Vec<String>,
+        /// What it was.
+        what: Befell,
+    },
+}
+
+/// What becomes of members of a launch besides what it measures of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Befell {
+    /// The launch does not count, for this reason.
+    Void(String),
+    /// A CPU quota stopped it.
+    Throttled,
+    /// A call failed: what the launch measured of them is thrown away.
+    Failed(Failure),
+    /// They ended the worker, and are not measured.
+    Lost(Failure),
+    /// They cannot be measured here.
+    Unsupported {
+        /// What is lacking.
+        why: String,
+        /// What would mend it.
+        remedy: String,
     },
 }
 

@@ -182,17 +182,20 @@ impl GroupState {
         members.iter().map(|&index| self.members[index].choice.card().id.to_owned()).collect()
     }
 
-    /// A worker was lost: the member that was running has failed; if nobody was, nobody can be measured.
-    pub(crate) fn lose(&mut self, active: &[usize], member: Option<usize>, what: &str) {
+    /// A worker was lost: the member that was running has failed; if nobody was, nobody can be measured. Who is lost, and how.
+    pub(crate) fn lose(
+        &mut self,
+        active: &[usize],
+        member: Option<usize>,
+        what: &str,
+    ) -> (Vec<usize>, Failure) {
         let failure = Failure::new("worker", what);
-        match member.and_then(|position| active.get(position)) {
-            Some(&index) => self.members[index].outcome = Fate::Failed(failure),
-            None => {
-                for &index in active {
-                    self.members[index].outcome = Fate::Failed(failure.clone());
-                }
-            }
+        let running = member.and_then(|position| active.get(position));
+        let lost = running.map_or_else(|| active.to_vec(), |&index| vec![index]);
+        for &index in &lost {
+            self.members[index].outcome = Fate::Failed(failure.clone());
         }
+        (lost, failure)
     }
 
     /// Why a launch does not count, if it does not: it was shared with somebody else, and the one before it was not. A

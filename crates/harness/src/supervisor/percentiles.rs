@@ -85,9 +85,11 @@ fn percentiles_by(
                 Ok(Report { circumstances: Circumstances { tracer_pid: Some(pid @ 1..), .. }, .. }) => {
                     why = Some(format!("process {pid} traced what was timed"));
                 }
-                Ok(Report { void: Some(reason), .. }) => {
+                // What a quota takes would be told as a preemption, and there is no mark beside a percentile.
+                Ok(report @ (Report { void: Some(_), .. } | Report { throttled: Some(true), .. })) => {
                     void += 1;
-                    why = (void > MOST_VOID).then_some(reason);
+                    let quota = || "a CPU quota stops its launches (oscost doctor)".to_owned();
+                    why = (void > MOST_VOID).then(|| report.void.unwrap_or_else(quota));
                 }
                 Ok(Report { finding: TaskFinding::Percentiles(member), .. }) => match member {
                     Member::Done(timed) => launches.push(timed),
@@ -240,6 +242,11 @@ mod tests {
         };
         assert_eq!(void(5), (None, 10));
         assert_eq!(void(6), (Some("it slept".to_owned()), 6));
+        let stopped = |most: usize| {
+            refused(move |number, report| Ok(Report { throttled: Some(number <= most), ..report }))
+        };
+        assert_eq!(stopped(5), (None, 10));
+        assert_eq!(stopped(6), (Some("a CPU quota stops its launches (oscost doctor)".to_owned()), 6));
         let seeds = run(&[batched("a")], |number, report| {
             Ok(Report { void: (number == 2).then(|| "it slept".to_owned()), ..report })
         });

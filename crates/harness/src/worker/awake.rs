@@ -28,7 +28,7 @@ impl Awake {
 
 /// Keeps CPUs awake, and says how, or why that is refused: by the latency that the kernel is asked for, which makes idle CPUs poll;
 /// where that is refused by a process of the lowest class on the partner's CPU, or on all others of participants that are
-/// spread. `None` says that there is no other CPU.
+/// spread. `None` says that nobody is on another CPU.
 pub(super) fn keep(cpus: &[usize], placement: Placement) -> (Awake, Option<Result<String, String>>) {
     let refused = match power::stay_awake() {
         Ok(held) => {
@@ -53,9 +53,14 @@ pub(super) fn keep(cpus: &[usize], placement: Placement) -> (Awake, Option<Resul
     }
 }
 
-/// The partner's CPU, or all others of participants that are spread.
+/// The partner's CPU, or all others of participants that are spread. Where all are on one CPU nobody waits on another, and a process
+/// there may share the core with what is timed.
 fn others(cpus: &[usize], placement: Placement) -> Vec<usize> {
-    let most = if placement == Placement::Spread { usize::MAX } else { 1 };
+    let most = match placement {
+        Placement::OneCpu | Placement::SameCpu => 0,
+        Placement::CrossCpu | Placement::Unpinned => 1,
+        Placement::Spread => usize::MAX,
+    };
     cpus.iter().filter(|cpu| Some(*cpu) != cpus.first()).copied().take(most).collect()
 }
 
@@ -103,6 +108,8 @@ mod tests {
         assert_eq!(others(&[3], Placement::Spread), [0; 0]);
         assert_eq!(others(&[3, 3, 5, 7], Placement::CrossCpu), [5]);
         assert_eq!(others(&[3, 3, 5, 7], Placement::Spread), [5, 7]);
+        let alone = [Placement::OneCpu, Placement::SameCpu];
+        assert_eq!(alone.map(|placement| others(&[3, 5, 7], placement).len()), [0, 0], "nobody waits there");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use oscost_results::{LaunchRecord, quantity};
 use oscost_stats::order;
+use oscost_sys::distance;
 
 use crate::benchmark::card::Placement;
 use crate::benchmark::claims;
@@ -14,7 +15,6 @@ use crate::worker::canary::Canaries;
 use crate::worker::circumstances::{current_cpu, of_partners};
 use crate::worker::clock::Monotonic;
 use crate::worker::counts::{Own, partners};
-use crate::worker::hop;
 use crate::worker::occupancy::{Parties, Watch, worst};
 use crate::worker::paired;
 use crate::worker::rounds::{self, Progress, RoundPlan, Runner};
@@ -99,7 +99,8 @@ pub(crate) fn group(
     let mut pairs = Vec::new();
     let mut samples_of_canaries = Vec::new();
     if !runners.is_empty() {
-        let hop_ns = worker.partner_cpu(members).and_then(hop::hop_ns);
+        // A host may move the CPUs of a guest between two launches.
+        let hop_ns = worker.partner_cpu(members).and_then(|cpu| distance::from_here(cpu).ok().flatten());
         // Partners act in the warm-up too: their counts are divided by all the operations that were made.
         let before = partners(&participants);
         let mut indices = Indices { indices: &batched, progress: &mut progress };
@@ -185,7 +186,7 @@ pub(crate) fn group(
                 remarks: runner.batched.remarks(),
             }));
         }
-        pairs = paired::of_rounds(members, &batched, &rounds, &waits, &fast, hop_ns);
+        pairs = paired::of_rounds(members, &launched, &batched, &rounds, &waits, &fast, hop_ns);
         if plan.keep_samples {
             let CanaryTimes { chain, throughput, entry } = canary_times;
             let named = [("chain", chain), ("throughput", throughput), ("entry", entry)];

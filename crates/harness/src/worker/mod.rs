@@ -13,7 +13,6 @@ pub(crate) mod clock_rate;
 mod counts;
 pub(crate) mod environment;
 mod foreign;
-mod hop;
 mod launch;
 mod occupancy;
 mod paired;
@@ -63,8 +62,10 @@ pub(crate) fn serve(
         words => Some(Tie::inherited(words)?),
     };
     let job = job_of(std::io::stdin().lock())?;
-    // No core file of a worker that a signal ends: it would hold nothing but loops.
-    usage::limit(usage::Limit::Core, 0, 0).map_err(|error| error.to_string())?;
+    // No core file of a worker that a signal ends: it would hold nothing but loops. A program that is not ours may have its own.
+    if !matches!(job.task, Task::Foreign(_)) {
+        usage::limit(usage::Limit::Core, 0, 0).map_err(|error| error.to_string())?;
+    }
     let report = Worker::new(catalogue, job, janitor, &words)?.work();
     let mut stdout = std::io::stdout().lock();
     write_on_one_line(&report, &mut stdout).map_err(|error| format!("no report: {error}"))?;

@@ -210,7 +210,7 @@ fn share(before: &Moment, after: &Moment, place: &WatchedCpus, throttled: bool) 
         (CpuAccount::Busy(before), CpuAccount::Busy(after)) => {
             after.saturating_sub(before).saturating_sub(explained)
         }
-        (CpuAccount::Idle { ns: before, grain_ns }, CpuAccount::Idle { ns: after, .. }) => {
+        (CpuAccount::Idle { ns: before, .. }, CpuAccount::Idle { ns: after, grain_ns }) => {
             let idle = after.saturating_sub(before) + grain_ns;
             wall.saturating_sub(explained + idle + idle.min(sleeps * WAY_NS))
         }

@@ -14,16 +14,20 @@ fn partners_of(card: &Card) -> Vec<&'static str> {
 }
 
 /// Rounds of members against rounds of the members that their cards name: of rounds in which both sides are judged (`waits`), so
-/// that a price of waits asleep is not held against one of waits awake.
+/// that a price of waits asleep is not held against one of waits awake. Nothing of a side that the launch does not count of.
 pub(super) fn of_rounds(
     members: &[Option<&'static dyn Benchmark>],
+    launched: &[Option<Result<Launched, Failure>>],
     batched: &[usize],
     rounds: &rounds::Rounds,
     waits: &[Waits],
     fast: &[bool],
     hop_ns: Option<f64>,
 ) -> Vec<Pair> {
-    let card = |position: usize| members[batched[position]].map(Benchmark::card);
+    let card = |position: usize| {
+        let index = batched[position];
+        members[index].filter(|_| matches!(launched[index], Some(Ok(_)))).map(Benchmark::card)
+    };
     let mut pairs = Vec::new();
     for of in 0..batched.len() {
         let Some(of_card) = card(of) else { continue };
@@ -123,10 +127,19 @@ mod tests {
         let batches = |ns: f64| rounds::Batches { samples: vec![ns; 4], ..rounds::Batches::default() };
         let rounds = rounds::Rounds { members: vec![batches(6.0), batches(2.0)], canaries: Vec::new() };
         let waits = [Waits::default(), Waits::default()];
-        let pairs = of_rounds(&members, &[1, 2], &rounds, &waits, &[true, false, true, true], Some(40.0));
+        let fast = [true, false, true, true];
+        let of = |launched: &[Option<Result<Launched, Failure>>]| {
+            of_rounds(&members, launched, &[1, 2], &rounds, &waits, &fast, Some(40.0))
+        };
+        let done = || Some(Ok(Launched::default()));
+        let failed = || Some(Err(Failure::new("verification", "it is wrong")));
+        let pairs = of(&[None, done(), done()]);
         assert_eq!((pairs.len(), pairs[0].hop_ns), (1, Some(40.0)));
         assert_eq!((pairs[0].fast_share, pairs[0].ratio, pairs[0].difference), (0.75, Some(3.0), Some(4.0)));
         assert_eq!((&*pairs[0].of, &*pairs[0].to), ("a", "b"));
+        // What a side did before its object was found wrong is in no ratio.
+        assert_eq!(of(&[None, done(), failed()]), []);
+        assert_eq!(of(&[None, failed(), done()]), []);
     }
 
     #[test]
@@ -144,7 +157,10 @@ mod tests {
         let sides = vec![side(6.0, 1.0, 0..6), side(2.0, 50.0, 3..10)];
         let rounds = rounds::Rounds { members: sides, canaries: Vec::new() };
         let waits = [0, 1].map(|position| Waits::of(&rounds.members[position], 1));
-        let pair = |fast: &[bool]| of_rounds(&members, &[0, 1], &rounds, &waits, fast, None).remove(0);
+        let launched: [Option<Result<Launched, Failure>>; 2] =
+            [(); 2].map(|()| Some(Ok(Launched::default())));
+        let pair =
+            |fast: &[bool]| of_rounds(&members, &launched, &[0, 1], &rounds, &waits, fast, None).remove(0);
         let but_one: Vec<bool> = (0..10).map(|round| round != 3).collect();
         let found = pair(&but_one);
         assert_eq!((found.ratio, found.difference, found.fast_share), (Some(3.0), Some(4.0), 2.0 / 3.0));

@@ -70,7 +70,8 @@ bad! {
     TICKS: "series/ticks", "series", Does::Ticks { middle: 5.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES;
     SLOWER: "series/slower", "series", Does::Ticks { middle: 15.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES,
         baseline: Some("series/ticks"), subtract: Some("series/ticks");
-    AWAKE: "awake/ticks", "awake", Does::Ticks { middle: 5.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES, keeps_awake: true;
+    AWAKE: "awake/ticks", "awake", Does::Ticks { middle: 5.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES,
+        keeps_awake: true, placement: Placement::Spread;
     SLEEPS: "sleeps/briefly", "sleeps", Does::Sleeps, &[], placement: Placement::CrossCpu, blocks: true;
     THREAD: "poisons/thread", "poisons", Does::StartsAThread { ends: false }, &exactly(1.0);
     BRIEF: "poisons/briefly", "poisons", Does::StartsAThread { ends: true }, &[];

@@ -16,6 +16,7 @@ const CONTEXT: Context<'static> = Context {
     clock_step_ns: 1.0,
     interrupted: false,
     stopped_by_quota: false,
+    cycles: true,
     best: Best::UNKNOWN,
 };
 

@@ -52,15 +52,18 @@ fn a_step_of_the_clock_that_is_much_of_a_batch_is_said() {
 
 #[test]
 fn the_empty_loop_is_a_bracket_where_it_matters() {
-    let less = |card: Card, floor: f64, chain_ns: Option<f64>, iterations: u64| {
+    let less_in = |context: &Context<'_>, card: Card, floor: f64, chain_ns: Option<f64>, iterations: u64| {
         let launches = with(floors(&[floor; 6]), |index, launched| {
             // The fastest core tells what a cycle is.
             launched.record.chain_ns = chain_ns.map(|ns| if index == 2 { ns } else { 2.0 * ns });
         });
-        let figure = of_member(&MemberState { iterations, ..member(card, launches) }, &CONTEXT);
+        let figure = of_member(&MemberState { iterations, ..member(card, launches) }, context);
         let less = figure.quantities.get("floor_less_loop")?.estimate;
         Some((less.value, less.low, less.high))
     };
+    let less = |card, floor, chain_ns, iterations| less_in(&CONTEXT, card, floor, chain_ns, iterations);
+    let emulated = Context { cycles: false, ..CONTEXT };
+    assert_eq!(less_in(&emulated, batched("x"), 10.0, Some(0.25), 1000), None, "a step is no cycle there");
     assert_eq!(less(batched("x"), 10.0, Some(0.25), 1000), Some((9.75, 9.75, 9.75)));
     let two = Card { operations_per_iteration: 2, ..batched("x") };
     assert_eq!(less(two, 10.0, Some(0.25), 1000), Some((9.875, 9.875, 9.875)));

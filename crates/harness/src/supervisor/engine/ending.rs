@@ -69,6 +69,7 @@ impl Engine<'_> {
                 clock_step_ns: facts.step_ns,
                 interrupted: partial,
                 stopped_by_quota,
+                cycles: self.core.no_cycles.is_none(),
                 best: self.best,
             };
             let made: Vec<Figure> =

@@ -351,10 +351,15 @@ impl Engine<'_> {
                     }
                     return;
                 }
-                Ok(_) => return group.lose(&active, None, "the worker reported something else"),
+                Ok(_) => {
+                    group.lose(&active, None, "the worker reported something else");
+                    return;
+                }
                 Err(Lost::Interrupted) => return,
                 Err(Lost::Worker { .. }) if self.has_ended() => return,
-                Err(Lost::Worker { what, member, .. }) => group.lose(&active, member, &what),
+                Err(Lost::Worker { what, member, .. }) => {
+                    group.lose(&active, member, &what);
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::figures::circumstances;
 use crate::figures::member::Fate;
 use crate::figures::quiet::Seen;
 use crate::protocol::message::{LaunchPlan, Launched, Member, Report, Task, TaskFinding};
-use crate::protocol::record::Record;
+use crate::protocol::record::{Befell, Record};
 use crate::supervisor::event::Event;
 use crate::supervisor::foreign::Contestant;
 use crate::supervisor::group::GroupState;
@@ -273,6 +273,7 @@ impl Engine<'_> {
                 if let Some(reason) = void.or(shared.filter(|_| affordable && !failed)) {
                     group.void += 1;
                     emit(&Event::Warning(format!("{}: a launch is void: {reason}", group.name)));
+                    befell(group, &active, Befell::Void(reason.clone()), emit);
                     group.void_reason = Some(reason);
                     if again {
                         self.shared_ns += took;
@@ -290,6 +291,10 @@ impl Engine<'_> {
                     _ => None,
                 }));
                 self.best = self.known.with(&self.seen);
+                if throttled == Some(true) {
+                    befell(group, &active, Befell::Throttled, emit);
+                }
+                let mut unmeasured: Vec<(usize, Befell)> = Vec::new();
                 for (&index, member) in active.iter().zip(members) {
                     let state = &mut group.members[index];
                     state.throttled |= throttled == Some(true);
@@ -309,13 +314,18 @@ impl Engine<'_> {
                             told.push(index);
                         }
                         Member::Unsupported { why, remedy } => {
-                            state.outcome = Fate::Unsupported { why, remedy };
+                            state.outcome = Fate::Unsupported { why: why.clone(), remedy: remedy.clone() };
+                            unmeasured.push((index, Befell::Unsupported { why, remedy }));
                         }
                         Member::Failed(failure) => {
                             state.failed_launches += 1;
-                            state.first_failure.get_or_insert(failure);
+                            state.first_failure.get_or_insert_with(|| failure.clone());
+                            unmeasured.push((index, Befell::Failed(failure)));
                         }
                     }
+                }
+                for (index, what) in unmeasured {
+                    befell(group, &[index], what, emit);
                 }
                 let mut members: Vec<(String, Launched)> = told
                     .iter()
@@ -337,7 +347,10 @@ impl Engine<'_> {
                 emit(&Event::Found(&record));
                 group.pairs.push(pairs);
             }
-            Ok(_) => group.lose(&active, None, "the worker reported something else"),
+            Ok(_) => {
+                let (lost, failure) = group.lose(&active, None, "the worker reported something else");
+                befell(group, &lost, Befell::Lost(failure), emit);
+            }
             Err(Lost::Interrupted) => {}
             // The run's own deadline is nobody's failure, nor is the end that it has said.
             Err(Lost::Worker { .. }) if self.left() == 0 => {}
@@ -346,10 +359,13 @@ impl Engine<'_> {
             Err(Lost::Worker { what, member: Some(member), .. }) if member >= active.len() => {
                 group.references = None;
                 group.void += 1;
-                group.void_reason = Some(format!("a reference ended it ({what})"));
+                let reason = format!("a reference ended it ({what})");
+                befell(group, &active, Befell::Void(reason.clone()), emit);
+                group.void_reason = Some(reason);
             }
             Err(Lost::Worker { what, member, .. }) => {
-                group.lose(&active, member, &what);
+                let (lost, failure) = group.lose(&active, member, &what);
+                befell(group, &lost, Befell::Lost(failure), emit);
                 // There may be no time for another launch: the others have theirs now.
                 if group.members.iter().all(|member| member.launched.is_empty()) && !self.over() {
                     self.launch(group, emit);
@@ -371,4 +387,9 @@ impl Engine<'_> {
         let report = self.work(job, contestant.foreign.deadline_ns + 3 * SECOND);
         contestant.take(report, self.sequence, start_ns);
     }
+}
+
+/// Tells what befell members in a launch besides what it measured of them: it must outlive a kill, too.
+fn befell(group: &GroupState, members: &[usize], what: Befell, emit: &mut dyn FnMut(&Event<'_>)) {
+    emit(&Event::Found(&Record::Befell { ids: group.ids(members), what }));
 }

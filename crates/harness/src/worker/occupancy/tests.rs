@@ -64,6 +64,15 @@ fn idle_time_in_ticks_is_given_its_tick() {
     assert!((after(180 * MS, 0, ticks(0)) - 0.05).abs() < 1e-9);
 }
 
+/// What was missing before only makes the time between longer.
+#[test]
+fn idle_time_may_be_missing_at_the_end_alone() {
+    let account = |ns, grain_ns| CpuAccount::Idle { ns, grain_ns };
+    let share = |before, after| super::share(&at(0, 0, before), &at(200, 150 * MS, after), &place(1), false);
+    assert_eq!(share(account(0, 0), account(45 * MS, 5 * MS)), 0.0);
+    assert!((share(account(0, 5 * MS), account(45 * MS, 0)) - 0.025).abs() < 1e-9);
+}
+
 #[test]
 fn the_way_into_idleness_and_out_of_it_is_nobodys() {
     // 4000 wake-ups by another CPU: 33 % ours, 62 % idle, 5 % on the way.

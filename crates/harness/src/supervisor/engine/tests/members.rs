@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::benchmark::card::{Bound, Claim};
+use crate::benchmark::catalogue::Catalogue;
+use crate::figures::rebuild::rebuild;
 
 fn lost(what: &str, member: Option<usize>) -> Result<Report, Lost> {
     Err(Lost::worker(what, member))
@@ -119,6 +121,35 @@ fn what_a_member_lacks_or_fails_in_is_its_own() {
     assert_eq!((figure.status, figure.evidence.void_batches), (Status::Measured, 1));
     assert!(figure.remarks.contains(&"1 launch was thrown away: batch: it broke".to_owned()), "{figure:?}");
     assert_eq!(ran.figure("a").evidence.void_batches, 0);
+}
+
+/// What is kept for the case of a kill makes figures that say the same.
+#[test]
+fn a_killed_run_forgets_nothing_that_befell_its_launches() {
+    let scene = two();
+    let ran = scene.run(|_, number, mut report| {
+        match (number, &mut report.finding) {
+            (1, _) => report.void = Some("it slept".to_owned()),
+            (2, _) => report.throttled = Some(true),
+            (3, TaskFinding::Launch { members, .. }) => {
+                members[1] = Member::Failed(Failure::new("batch", "it broke"));
+            }
+            (4, _) => return lost("it fell", Some(0)),
+            _ => {}
+        }
+        Ok(report)
+    });
+    let text = serde_json::to_vec(&ran.records).expect("records are data");
+    let records: Vec<Record> = serde_json::from_slice(&text).expect("and stay it");
+    let catalogue = Catalogue::new(scene.choices.iter().map(|choice| choice.benchmark).collect());
+    let (again, ..) = rebuild(&catalogue, &records, 10.0, None);
+    for id in ["a", "b"] {
+        let again = again.iter().find(|figure| figure.id == id).expect("a figure");
+        let own = ran.figure(id);
+        assert_eq!((again.status, &again.why, &again.remarks), (own.status, &own.why, &own.remarks));
+        assert_eq!(again.launches.len(), own.launches.len());
+    }
+    assert_eq!((again[0].why.as_deref(), again[1].remarks.len()), (Some("worker: it fell"), 4), "{again:?}");
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn few_figures_have_references_that_are_no_figures() {
     let told = |record: &Record| match record {
         Record::Audited { id, .. } => vec![id.clone()],
         Record::Launched { members, .. } => members.iter().map(|(id, _)| id.clone()).collect(),
+        Record::Befell { ids, .. } => ids.clone(),
     };
     assert!(ran.records.iter().flat_map(told).all(|id| id == "call1"), "nor in the journal");
     // A tenth of a launch that takes its warm-up and 22 ms.

@@ -56,7 +56,7 @@ fn what_canaries_cost_is_told_beside_the_members() {
         .iter()
         .filter_map(|record| match record {
             Record::Launched { members, .. } => Some((members[1].0.clone(), members[1].1.samples.clone())),
-            Record::Audited { .. } => None,
+            _ => None,
         })
         .collect();
     assert_eq!(told.len(), 6);
