@@ -302,12 +302,13 @@ pub const ALL: &[&dyn Benchmark] = &[
     &operation(
         &Card {
             id: "syscall/membarrier",
-            title: "membarrier of a process with one thread",
-            operation: "one private expedited membarrier where no other thread runs",
+            title: "membarrier, private and expedited",
+            operation: "one private expedited membarrier",
             group: "syscall/membarrier",
             claims: &claims::named(&["membarrier"], 1.0),
             baseline: None,
-            remark: "no CPU is interrupted: with threads on other CPUs, each of them is interrupted",
+            remark: "a process with one thread interrupts no CPU: with threads on other CPUs, \
+                     each of them is interrupted",
             ..CALL
         },
         |_| {

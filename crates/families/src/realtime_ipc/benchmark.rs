@@ -11,8 +11,8 @@ use oscost_sys::vdso;
 
 use super::course::{Ground, Kind};
 use super::load::Loading;
-use super::session::{Session, planned};
-use super::shape::Shape;
+use super::session::Session;
+use super::shape::{Shape, planned};
 use super::transport::Make;
 use super::{tell, tell_load};
 use crate::lack;

@@ -13,22 +13,14 @@ use crate::lack;
 
 use super::course::{Course, Ground, Kind};
 use super::load::{Busy, Loading};
-use super::shape::Shape;
+use super::shape::{Shape, planned};
 use super::table::Table;
 use super::transport::Make;
 use super::{client, server, tell, tell_load};
 
-/// Beginning of every session that does not count, ns.
-const DISCARDED_NS: u64 = 100_000_000;
-/// Ticks that count in a launch, and in one of `--quick`.
-const TICKS: usize = 100;
-const TICKS_QUICK: usize = 50;
 /// The share of ticks that clients must get one by one, for their calls to be those of a tick. Between two such sessions, of N and
 /// 2N ticks, there are 0.6 to 1.2 receptions for each tick and client, and the claims allow 0.5 to 1.4 calls.
 const ATTENDED: f64 = 0.8;
-/// Time that counts in a session with a load, and in one of `--quick`, ns.
-const LOADED_NS: u64 = 3_000_000_000;
-const LOADED_QUICK_NS: u64 = 600_000_000;
 /// A launch of at most this is one of `--quick`, ns.
 const QUICK_NS: u64 = 20_000_000;
 /// Patience with participants that should have answered or ended, ns.
@@ -48,20 +40,6 @@ pub struct Session {
     /// CPUs of the load, if there is one.
     pub load_cpus: Vec<usize>,
     pub ground: Ground,
-}
-
-/// Ticks of one launch: those that are discarded at the beginning, and all.
-pub fn planned(shape: &Shape, quick: bool) -> (usize, usize) {
-    let lasting = |ns: u64| usize::try_from(ns / shape.tick_ns).unwrap_or(usize::MAX);
-    let counted = match (shape.ticks, shape.load) {
-        (Some(ticks), _) => ticks,
-        (None, Some(_)) => lasting(if quick { LOADED_QUICK_NS } else { LOADED_NS }).max(60),
-        (None, None) if quick => TICKS_QUICK,
-        (None, None) => TICKS,
-    };
-    let discarded = usize::try_from(DISCARDED_NS.div_ceil(shape.tick_ns)).unwrap_or(usize::MAX);
-    // A client that ends delays the others: the last tick does not count.
-    (discarded, discarded + counted + 1)
 }
 
 /// Ticks, counted from the first, before which the load goes on and off: of those that count two parts are before it, three
@@ -160,7 +138,7 @@ impl Session {
             let ended = participant.wait()?;
             match (ended.code, ended.signal) {
                 (Some(0), _) => {}
-                (Some(errno), _) => return Err(CallError::new("a participant's loop", errno)),
+                (Some(code), _) => return Err(failure(code)),
                 (None, _) => return Err(CallError::gone("a participant, ended by a signal")),
             }
         }
@@ -210,9 +188,20 @@ fn lagged(table: &Table) -> Option<String> {
     })
 }
 
+/// Exit code of a participant whose failure has words and no error number: more than any system has.
+const NO_CALL: i32 = 255;
+
 /// Exit code of a participant: 0, or the error number of what failed.
 fn code(outcome: Outcome) -> i32 {
-    outcome.err().map_or(0, |error| error.errno.clamp(1, 255))
+    outcome.err().map_or(0, |error| if (1..NO_CALL).contains(&error.errno) { error.errno } else { NO_CALL })
+}
+
+/// What a participant failed of that ended with this code.
+fn failure(code: i32) -> CallError {
+    match code {
+        NO_CALL => CallError::told("a participant broke a rule of its own: a message came out of its order"),
+        errno => CallError::new("a participant's loop", errno),
+    }
 }
 
 /// Of what worked a moment ago, at the set-up.
@@ -252,7 +241,7 @@ fn first_failure(participants: Vec<Child>, silence: &'static str) -> CallError {
         }
         match participant.wait().ok()?.code {
             Some(0) => None,
-            Some(errno) => Some(CallError::new("a participant's loop", errno)),
+            Some(code) => Some(failure(code)),
             None => Some(CallError::gone("a participant, ended by a signal")),
         }
     });
@@ -337,6 +326,17 @@ mod tests {
         assert_eq!((of(10), of(6)), (None, None));
         let words = of(5).expect("15 turns are too few for 20 ticks");
         assert!(words.contains("got 20 ticks in 15 turns"), "{words}");
+    }
+
+    #[test]
+    fn a_participant_that_failed_without_a_call_is_told_in_words() {
+        assert_eq!(code(Ok(())), 0);
+        let of_call = CallError::new("a participant's loop", 5);
+        assert_eq!(failure(code(Err(CallError::new("read", 5)))), of_call);
+        for nameless in [CallError::told("a message came out of its order"), CallError::new("write", 0)] {
+            let told = failure(code(Err(nameless))).to_string();
+            assert!(told.contains("a rule of its own") && !told.contains("not permitted"), "{told}");
+        }
     }
 
     #[test]

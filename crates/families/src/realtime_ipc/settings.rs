@@ -302,6 +302,7 @@ mod tests {
             (&[("rate", "44100")], "frames="),
             (&[("rate", "44100"), ("frames", "64"), ("tick", "1ms")], "tick="),
             (&[("clients", "999"), ("ticks", "100000")], "too many"),
+            (&[("clients", "999"), ("tick", "50us"), ("load", "cpu")], "62001 ticks for 999 clients"),
         ] {
             let refused = ids(&given(settings), Level::Default).expect_err(words);
             assert!(refused.contains(words), "{refused}");

@@ -5,6 +5,14 @@ use oscost_sys::scheduling::Policy;
 
 use super::load::Load;
 
+/// Beginning of every session that does not count, ns.
+const DISCARDED_NS: u64 = 100_000_000;
+/// Ticks that count in a launch, and in one of `--quick`.
+const TICKS: usize = 100;
+const TICKS_QUICK: usize = 50;
+/// Time that counts in a session with a load, and in one of `--quick`, ns.
+const LOADED_NS: u64 = 3_000_000_000;
+const LOADED_QUICK_NS: u64 = 600_000_000;
 /// Time between ticks where none is given, ns.
 const TICK_NS: u64 = 1_000_000;
 /// Bytes of a message where none is given: document 002's message has as many.
@@ -135,6 +143,8 @@ impl Shape {
     #[must_use]
     pub fn misfit(&self) -> Option<String> {
         let ticks = self.ticks.unwrap_or(100);
+        // A load makes a session as long as it needs, and the table holds what is discarded, too.
+        let most = || self.ticks.unwrap_or_else(|| planned(self, false).1);
         Some(match () {
             () if !CLIENTS.contains(&self.clients) => {
                 format!("{} clients: use 1 to 999", self.clients)
@@ -152,9 +162,10 @@ impl Shape {
                 "idle_cpu=poll is for CPUs that the server wakes: --set placement=spread".to_owned()
             }
             () if !COUNTS.contains(&ticks) => format!("{ticks} ticks: use 10 to 100000"),
-            () if self.clients * ticks > MOST_WORDS => {
+            () if self.clients * most() > MOST_WORDS => {
                 format!(
-                    "{ticks} ticks for {} clients are too many: at most {MOST_WORDS} latencies fit",
+                    "{} ticks for {} clients are too many: at most {MOST_WORDS} latencies fit",
+                    most(),
                     self.clients
                 )
             }
@@ -176,6 +187,20 @@ pub fn policy_name(policy: Policy) -> Option<&'static str> {
     }
 }
 
+/// Ticks of one launch: those that are discarded at the beginning, and all.
+pub fn planned(shape: &Shape, quick: bool) -> (usize, usize) {
+    let lasting = |ns: u64| usize::try_from(ns / shape.tick_ns).unwrap_or(usize::MAX);
+    let counted = match (shape.ticks, shape.load) {
+        (Some(ticks), _) => ticks,
+        (None, Some(_)) => lasting(if quick { LOADED_QUICK_NS } else { LOADED_NS }).max(60),
+        (None, None) if quick => TICKS_QUICK,
+        (None, None) => TICKS,
+    };
+    let discarded = usize::try_from(DISCARDED_NS.div_ceil(shape.tick_ns)).unwrap_or(usize::MAX);
+    // A client that ends delays the others: the last tick does not count.
+    (discarded, discarded + counted + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,7 +220,10 @@ mod tests {
             full.text(),
             "spread/clients_7/tick_1451247ns/size_1024/policy_fifo/ticks_1000/load_command_sleep%201/idle_poll"
         );
-        for shape in [Shape::of(false, 1), Shape { tick_ns: 10_000_000, ..Shape::of(false, 10) }, full] {
+        // 62001 ticks, of which 2000 are discarded, and 100 clients fit.
+        let long = Shape { tick_ns: 50_000, load: Some(Load::Cpu), ..Shape::of(false, 100) };
+        let slow = Shape { tick_ns: 10_000_000, ..Shape::of(false, 10) };
+        for shape in [Shape::of(false, 1), slow, full, long] {
             assert_eq!(Shape::parse(&shape.text()), Some(shape));
         }
     }
@@ -219,6 +247,7 @@ mod tests {
             "same_cpu/clients_1/policy_rr",
             "same_cpu/clients_1/ticks_100/size_64",
             "same_cpu/clients_999/ticks_100000",
+            "same_cpu/clients_999/tick_50us/load_cpu",
             "same_cpu/clients_1/load_pigeon",
             "same_cpu/clients_1/idle_poll",
             "spread/clients_1/idle_halt",

@@ -12,8 +12,10 @@ use super::worker::{Shared, left, order, word};
 const ROUNDS: usize = 4;
 /// A window in which each worker has a CPU, ns; where several share one, as much longer.
 const WINDOW_NS: u64 = 10_000_000;
-/// A window holds so many batches at least: half of one is lost at its end.
+/// A window has room for so many batches and what makes ready for each: half of one is lost at its end.
 const FEWEST_BATCHES: u64 = 50;
+/// One that left its batches less time than so many of them take tells no price.
+const FEWEST_TIMED: u64 = 5;
 /// No window is longer, ns.
 const LONGEST_NS: u64 = 1_000_000_000;
 /// A batch that is longer than a tenth of the longest window cannot be counted in it, ns.
@@ -48,11 +50,40 @@ impl Round {
     }
 }
 
+/// What some workers made in a window.
+struct Window {
+    /// Of each worker, iterations a ns of its batches.
+    rates: Vec<f64>,
+    /// Iterations of each.
+    made: Vec<u64>,
+    /// What making ready left of the window for the batches of the one that had the least, ns.
+    timed_ns: u64,
+}
+
+impl Window {
+    /// Whether it tells what was made; an error where a longer one would not.
+    fn tells(&self, window_ns: u64, batch_ns: u64) -> Result<bool, CallError> {
+        let is_timed = self.timed_ns >= FEWEST_TIMED * batch_ns;
+        if window_ns < LONGEST_NS {
+            return Ok(is_timed && self.made.iter().any(|&made| made > 0));
+        }
+        // Where none ended in the longest one, the launch says so.
+        if is_timed { Ok(true) } else { Err(CallError::told(NO_TIME_LEFT)) }
+    }
+}
+
+const NO_TIME_LEFT: &str =
+    "counting operations within a window, of which making ready for them leaves no time";
+const NO_CALL_FAILED: &str = "one of several workers could not be set up beside the others, or broke a rule of its own: \
+                              fewer workers, or higher limits";
+
 /// The workers as their conductor sees them.
 pub struct Conductor<'a> {
     pub shared: &'a Shared<'a>,
     pub workers: usize,
     pub cpus: usize,
+    /// Iterations that a batch holds at least.
+    pub least_iterations: u64,
     /// Whether all live.
     pub alive: &'a mut dyn FnMut() -> bool,
 }
@@ -82,10 +113,8 @@ impl Conductor<'_> {
     fn look(&mut self) -> Outcome {
         let failed = |worker| self.shared.left(worker, left::FAILED).load(Ordering::Acquire);
         if let Some(errno) = (0..self.workers).map(failed).find(|&errno| errno > 0) {
-            return Err(CallError::new(
-                "a call of one of several workers",
-                i32::try_from(errno).unwrap_or(0),
-            ));
+            let of_call = |errno| CallError::new("a call of one of several workers", errno);
+            return Err(i32::try_from(errno).map_or(CallError::told(NO_CALL_FAILED), of_call));
         }
         if (self.alive)() { Ok(()) } else { Err(CallError::gone("one of several workers")) }
     }
@@ -134,45 +163,43 @@ impl Conductor<'_> {
 
     /// All rounds.
     pub fn timed(&mut self, seed: u64) -> Result<Vec<Round>, CallError> {
+        self.shared.set(word::ITERATIONS, self.least_iterations);
         self.shared.tell(order::FILL, 0, 1)?;
         self.wait(word::DONE, PATIENCE_NS + LONGEST_NS)?;
         let batch_ns = self.shared.get(word::BATCH_NS);
+        let turn_ns = batch_ns + self.shared.get(word::ARM_NS);
         if batch_ns > LONGEST_BATCH_NS {
             return Err(CallError::told("counting operations of more than 100 ms each"));
         }
         let each_has = self.workers.div_ceil(self.cpus) as u64;
-        let window_ns = (WINDOW_NS.max(FEWEST_BATCHES * batch_ns) * each_has).min(LONGEST_NS);
+        let window_ns = (WINDOW_NS.max(FEWEST_BATCHES * turn_ns) * each_has).min(LONGEST_NS);
         // Pages that a fork left to be copied, and caches: no part of a window.
         self.window(0, self.workers, window_ns / 4)?;
         let mut rounds = Vec::with_capacity(ROUNDS);
         for round in 0..ROUNDS {
             // Another one each time: CPUs may differ.
             let one = (seed as usize).wrapping_add(round) % self.workers;
-            let (alone, _) = self.telling_window(one, one + 1, window_ns)?;
-            let (rates, made) = self.telling_window(0, self.workers, window_ns)?;
-            rounds.push(Round { alone: alone.iter().sum(), rates, made });
+            let alone = self.telling_window(one, one + 1, window_ns)?;
+            let all = self.telling_window(0, self.workers, window_ns)?;
+            rounds.push(Round { alone: alone.rates.iter().sum(), rates: all.rates, made: all.made });
         }
         Ok(rounds)
     }
 
-    /// A window in which an operation ends: one that tells nothing, since others had the CPU, is followed by one twice as long.
-    fn telling_window(
-        &mut self,
-        from: usize,
-        to: usize,
-        mut window_ns: u64,
-    ) -> Result<(Vec<f64>, Vec<u64>), CallError> {
+    /// A window in which an operation ends: one that tells nothing, since others had the CPU or making ready took it all, is
+    /// followed by one twice as long.
+    fn telling_window(&mut self, from: usize, to: usize, mut window_ns: u64) -> Result<Window, CallError> {
         loop {
-            let (rates, made) = self.window(from, to, window_ns)?;
-            if window_ns >= LONGEST_NS || made.iter().any(|&made| made > 0) {
-                return Ok((rates, made));
+            let window = self.window(from, to, window_ns)?;
+            if window.tells(window_ns, self.shared.get(word::BATCH_NS))? {
+                return Ok(window);
             }
             window_ns = (2 * window_ns).min(LONGEST_NS);
         }
     }
 
-    /// One window of some workers: iterations a ns, and iterations, of each.
-    fn window(&mut self, from: usize, to: usize, window_ns: u64) -> Result<(Vec<f64>, Vec<u64>), CallError> {
+    /// One window of some workers.
+    fn window(&mut self, from: usize, to: usize, window_ns: u64) -> Result<Window, CallError> {
         let each_has = (to - from).div_ceil(self.cpus) as u64;
         let start = clock::now_ns() + LEAD_NS * each_has;
         self.shared.set(word::START, start);
@@ -182,8 +209,46 @@ impl Conductor<'_> {
         self.wait(word::DONE, PATIENCE_NS)?;
         let left = |worker, what| self.shared.left(worker, what).load(Ordering::Acquire);
         let made: Vec<u64> = (from..to).map(|worker| left(worker, left::MADE)).collect();
-        let timed = |worker| window_ns.saturating_sub(left(worker, left::UNTIMED)).max(1);
-        let rates = (from..to).zip(&made).map(|(worker, &made)| made as f64 / timed(worker) as f64);
-        Ok((rates.collect(), made))
+        let timed = |worker| window_ns.saturating_sub(left(worker, left::UNTIMED));
+        let rates = (from..to).zip(&made).map(|(worker, &made)| made as f64 / timed(worker).max(1) as f64);
+        Ok(Window { rates: rates.collect(), made, timed_ns: (from..to).map(timed).min().unwrap_or(0) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_sys::memory::SharedWords;
+
+    use super::*;
+    use crate::scaling::worker::failed;
+
+    #[test]
+    fn a_window_whose_batches_had_no_time_tells_nothing_and_the_longest_says_why() {
+        let tells = |timed_ns: u64, made: u64, window_ns: u64| {
+            Window { rates: vec![1.0], made: vec![made], timed_ns }.tells(window_ns, 1000)
+        };
+        assert_eq!(tells(5000, 1, WINDOW_NS), Ok(true));
+        // One ns: what was made in it would cost next to nothing.
+        assert_eq!((tells(1, 7, WINDOW_NS), tells(4999, 7, WINDOW_NS)), (Ok(false), Ok(false)));
+        assert_eq!(tells(WINDOW_NS, 0, WINDOW_NS), Ok(false), "none ended");
+        assert_eq!(tells(4999, 7, LONGEST_NS), Err(CallError::told(NO_TIME_LEFT)));
+        assert_eq!(tells(LONGEST_NS, 0, LONGEST_NS), Ok(true), "the launch says that none ended");
+    }
+
+    #[test]
+    fn what_failed_without_a_call_is_told_in_words() {
+        let told = |error: CallError| {
+            let words = SharedWords::new(word::WORKERS + 2 * left::WORDS).expect("mmap");
+            let shared = Shared { words: &words };
+            assert_eq!(failed(&shared, 1, error), 1);
+            let mut alive = || true;
+            let mut conductor =
+                Conductor { shared: &shared, workers: 2, cpus: 1, least_iterations: 1, alive: &mut alive };
+            conductor.look().expect_err("a worker failed").to_string()
+        };
+        let of_call = told(CallError::new("read", 5));
+        assert!(of_call.contains("a call of one of several workers") && of_call.contains("EIO"), "{of_call}");
+        assert_eq!(told(CallError::told("a batch has more pages than are mapped")), NO_CALL_FAILED);
+        assert_eq!(told(CallError::new("no error number", 0)), NO_CALL_FAILED);
     }
 }

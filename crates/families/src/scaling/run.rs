@@ -159,7 +159,9 @@ impl Team {
         alive: &mut dyn FnMut() -> bool,
     ) -> Result<Conducted, CallError> {
         let workers = self.crowd.workers as usize;
-        let mut conductor = Conductor { shared, workers, cpus: self.makes.cpus.len().max(1), alive };
+        let least_iterations = self.makes.inner.card().least_iterations();
+        let cpus = self.makes.cpus.len().max(1);
+        let mut conductor = Conductor { shared, workers, cpus, least_iterations, alive };
         conductor.ready()?;
         let conducted = match plan.observations {
             Some(observations) => Conducted::Counted(

@@ -40,15 +40,12 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
 /// Why no layer can be put under it, as the end of a sentence about it.
 fn misfit(card: &Card) -> Option<&'static str> {
     match card {
-        Card { placement: Placement::CrossCpu | Placement::Spread | Placement::Unpinned, .. } => {
-            Some("runs on several CPUs")
-        }
-        Card { blocks: true, .. } | Card { placement: Placement::SameCpu, .. } => {
-            Some("waits for another process or thread")
-        }
+        Card { blocks: true, .. } => Some("waits for a process, a thread or a timer"),
         Card { quantities: [_, ..], .. } => Some("times itself, and has no batches"),
-        Card { changes_process: Some(_), .. } => Some("changes the process that it runs in"),
-        _ => None,
+        Card { placement: Placement::OneCpu, changes_process: None, .. } => None,
+        Card { placement: Placement::OneCpu, .. } => Some("changes the process that it runs in"),
+        // It may run alone, as what is subtracted from the price of partners does.
+        _ => Some("has a placement for partners"),
     }
 }
 
@@ -131,9 +128,11 @@ mod tests {
     #[test]
     fn what_waits_or_is_nothing_is_refused_in_words() {
         for (on, words) in [
-            ("context_switch/pipe/same_cpu", "waits for another"),
-            ("cpu_pair/wake_up/cross_cpu", "runs on several CPUs"),
-            ("timer/nanosleep_overshoot", "waits for another"),
+            ("context_switch/pipe/same_cpu", "waits for a process"),
+            ("context_switch/pipe_alone/same_cpu", "has a placement for partners"),
+            ("context_switch/pipe_alone/cross_cpu", "has a placement for partners"),
+            ("memory/shootdown/threads_1/cross_cpu", "has a placement for partners"),
+            ("timer/nanosleep_overshoot", "or a timer"),
             ("tax/seccomp/allow_1", "times itself"),
             ("syscall/nothing", "there is no such id"),
         ] {

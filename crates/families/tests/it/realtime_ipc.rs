@@ -6,7 +6,7 @@ use crate::support;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use oscost_families::realtime_ipc::{self, Load, Shape, id_of};
+use oscost_families::realtime_ipc::{self, Load, Loading, Shape, id_of};
 use oscost_families::resolve;
 use oscost_harness::Series;
 use oscost_sys::process::{self, Child, Signal};
@@ -272,6 +272,35 @@ fn a_load_that_fails_is_told_in_its_own_words() {
     );
     let missing = failing("oscost-no-such-program");
     assert!(missing.contains("exit code 127"), "{missing}");
+}
+
+#[test]
+#[ignore = "longer: it kills"]
+fn a_load_that_is_killed_is_no_load() {
+    let stopped = |kills: bool| {
+        in_child(|_| {
+            let one = affinity::allowed().map_err(|error| error.to_string())?[0];
+            let mut load = Loading::ready(Load::Cpu, &[one]).map_err(|unable| format!("{unable:?}"))?;
+            load.go().map_err(|error| error.to_string())?;
+            let keepers = children(std::process::id().cast_signed());
+            let works: Vec<i32> = keepers.iter().flat_map(|&keeper| children(keeper)).collect();
+            let ([_], &[work]) = (keepers.as_slice(), works.as_slice()) else {
+                return Err(format!("SKIP /proc does not tell who is at work: {keepers:?} {works:?}"));
+            };
+            if kills {
+                process::signal(work, Signal::Kill).map_err(|error| error.to_string())?;
+                // Its keeper sees it, and ends.
+                assert!(all_gone(&keepers));
+            }
+            load.stop().map(drop)
+        })
+    };
+    judged("a_load_that_is_killed_is_no_load", stopped(false));
+    match stopped(true) {
+        Err(words) if words.contains("it was killed before its end") => {}
+        Err(words) if words.contains("SKIP") => skip("a_load_that_is_killed_is_no_load", &words),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

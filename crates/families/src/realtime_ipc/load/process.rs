@@ -18,6 +18,9 @@ const END_NS: u64 = 2_000_000_000;
 const READY: u8 = b'R';
 const LACKS: u8 = b'L';
 const FAILED: u8 = b'F';
+/// Exit code of the keeper of a load that ended before it was told to: more than any error number.
+const DIED: i32 = 255;
+const KILLED: &str = "it was killed before its end: by somebody's signal, or for want of memory";
 
 /// When a load was on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,16 +105,19 @@ impl Loading {
         let said = &self.said;
         let ended = self.keeper.wait_at_most(END_NS);
         let end_ns = clock::now_ns();
-        ended.map_err(|_| format!("it could not be ended within {} s", END_NS / 1_000_000_000))?;
+        let ended =
+            ended.map_err(|_| format!("it could not be ended within {} s", END_NS / 1_000_000_000))?;
         let failed = readiness::poll_readable(&[&said.reader], 0).is_ok_and(|readable| readable[0]);
         let text = if failed { read(&said.reader).map_err(|error| error.to_string())? } else { Vec::new() };
-        match text.split_first() {
-            Some((_, words)) => Err(String::from_utf8_lossy(words).into_owned()),
-            None => Ok(Busy {
+        match (text.split_first(), ended.code) {
+            (Some((_, words)), _) => Err(String::from_utf8_lossy(words).into_owned()),
+            (None, Some(0)) => Ok(Busy {
                 start_ns: self.start_ns,
                 end_ns,
                 rounds: self.rounds.word(0).load(Ordering::Acquire),
             }),
+            (None, None | Some(DIED)) => Err(KILLED.to_owned()),
+            (None, Some(errno)) => Err(CallError::new("a call of its keeper", errno).to_string()),
         }
     }
 
@@ -130,7 +136,7 @@ fn read(from: &std::os::fd::OwnedFd) -> Result<Vec<u8>, CallError> {
 /// The keeper: ends the load when it is told to, with whatever it started. In a PID namespace of its own nobody of them can
 /// leave; where there is none, orphans are the keeper's.
 fn keep(stop: &Pipe, work: impl FnOnce() -> i32) -> i32 {
-    let keep = || -> Result<(), CallError> {
+    let keep = || -> Result<bool, CallError> {
         reaper::adopt_orphans()?;
         // Refused or not: what is in force is seen by the first process in it.
         if namespace::probe()?.is_none() {
@@ -144,11 +150,17 @@ fn keep(stop: &Pipe, work: impl FnOnce() -> i32) -> i32 {
             }
             Err(_) => pipe::read_byte(&stop.reader)?,
         }
+        // Whoever ended it, from then on nothing was busy.
+        let died = load.has_ended();
         let _ = process::signal(load.pid(), Signal::Kill);
         load.wait()?;
-        reaper::end_all()
+        reaper::end_all().map(|()| died)
     };
-    keep().err().map_or(0, |error| error.errno.clamp(1, 255))
+    match keep() {
+        Ok(true) => DIED,
+        Ok(false) => 0,
+        Err(error) => error.errno.clamp(1, DIED - 1),
+    }
 }
 
 /// The load itself: gets ready, waits, and works until it is killed.
