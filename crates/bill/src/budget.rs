@@ -1,6 +1,8 @@
 //! Budgets: exact bounds on what was counted. No clock is involved.
 
-use oscost_results::bill::{Bill, Budget, CountedRun as Counted, RunEnd as Ended};
+use oscost_results::bill::{Bill, Budget, Call, CountedRun as Counted, RunEnd as Ended};
+
+use crate::rules::{RULES, Size};
 
 /// A bound on a count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +40,7 @@ const TOTALS: &[Total] = &[
     ("calls", |counted| counted.calls.iter().map(|call| call.times).sum()),
     ("failed", |counted| counted.calls.iter().map(|call| call.failed).sum()),
     ("sleeps", |counted| counted.calls.iter().filter(|call| call.slept).map(|call| call.times).sum()),
-    ("bytes", |counted| counted.calls.iter().map(|call| call.bytes).sum()),
+    ("bytes", |counted| counted.calls.iter().filter(|call| transfers(call)).map(|call| call.bytes).sum()),
     ("faults", |counted| counted.faults.minor + counted.faults.major),
     ("major_faults", |counted| counted.faults.major),
     ("switches", |counted| counted.switches.voluntary + counted.switches.involuntary),
@@ -46,6 +48,15 @@ const TOTALS: &[Total] = &[
     ("threads", |counted| counted.threads),
     ("children", |counted| counted.children),
 ];
+
+/// Calls that transfer what an argument says. Of others that have a size there it is a length of memory, or of a file.
+const GIVEN: &[&str] = &["msgsnd", "mq_timedsend"];
+
+/// Whether the bytes of a call were transferred.
+fn transfers(call: &Call) -> bool {
+    let by_result = |name: &str| RULES.iter().any(|it| it.name == name && matches!(it.size, Size::Result));
+    GIVEN.contains(&&*call.name) || by_result(&call.name)
+}
 
 impl BudgetBound {
     /// Reads "calls<=1200"; `is_call` says what a call is named.
@@ -128,7 +139,7 @@ impl BudgetBound {
 
 #[cfg(test)]
 mod tests {
-    use oscost_results::bill::{Call, FaultCount as Faults};
+    use oscost_results::bill::FaultCount as Faults;
 
     use super::*;
 
@@ -168,6 +179,17 @@ mod tests {
         ] {
             assert_eq!(kept(text, &one), expected, "{text}");
         }
+    }
+
+    /// A program that mapped 1 GiB and read 100 bytes broke a budget of 1 MB.
+    #[test]
+    fn bytes_are_those_that_were_transferred() {
+        let of = |name: &str, bytes| Call { name: name.to_owned(), times: 1, bytes, ..Call::default() };
+        let mut one = run(0, true);
+        let lengths = ["mmap", "munmap", "mprotect", "mremap", "madvise", "mlock", "msync", "ftruncate"];
+        one.calls.extend(lengths.map(|name| of(name, 1 << 30)));
+        one.calls.extend([of("read", 100), of("msgsnd", 8), of("msgrcv", 8), of("mq_timedsend", 4)]);
+        assert_eq!(kept("bytes<=120", &[one]), (120, Some(true)));
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod check;
 mod descriptor;
 mod error;
 mod key;
+mod parts;
 pub mod price;
 mod prices;
 mod relatives;

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use oscost_results::Estimate;
 use oscost_results::bill::{Bill, BillItem as Item, Call, CountedRun as Counted, Price, RunUsage as Usage};
 
+pub use crate::parts::of;
+use crate::parts::{circumstance, terms_of};
 pub use crate::prices::{MadeProcess, Prices, less, plus, times};
 use crate::tariff::{
     self, END, END_MAPPING, ENTRY, FAULT, FAULT_COPY, FAULT_READ, FILE_PAGE, FORK_MAPPING, FORK_PAGE,
@@ -12,40 +14,6 @@ use crate::tariff::{
 };
 pub use crate::words::key;
 use crate::words::words;
-
-/// What a call costs, all of them together; `None` where it has no rate, or a figure is missing.
-#[must_use]
-pub fn of(call: &Call, prices: &Prices) -> Option<Estimate> {
-    let rate = tariff::rate_of(call)?;
-    if rate.each.is_empty() {
-        return Some(Estimate::default());
-    }
-    let made = call.times.saturating_sub(call.failed);
-    // The smallest class is of no byte and of one.
-    let empty = if call.size_class == Some(1) && !rate.nothing.is_empty() {
-        made.saturating_sub(call.bytes)
-    } else {
-        0
-    };
-    let parts = call.count_argument.map_or(0, |count| count.saturating_sub(1));
-    let mut sum = Estimate::default();
-    let mut add = |terms: &[Term], count: f64, is_call: bool| -> Option<()> {
-        if count > 0.0 && !terms.is_empty() {
-            let one = if is_call { prices.of_call(terms)? } else { prices.sum(terms)? };
-            sum = plus(sum, times(one, count));
-        }
-        Some(())
-    };
-    add(rate.each, (made - empty) as f64, true)?;
-    add(rate.nothing, empty as f64, true)?;
-    add(rate.byte, call.bytes as f64, false)?;
-    add(rate.more, made as f64 * parts as f64, false)?;
-    add(tariff::failed(&call.name), call.failed as f64, true)?;
-    if call.slept {
-        add(SLEEP, call.times as f64, false)?;
-    }
-    Some(sum)
-}
 
 /// Every figure that pricing these counts needs.
 #[must_use]
@@ -193,36 +161,34 @@ fn of_call(call: &Call, prices: &Prices) -> Item {
             item.together = together;
             item.price = Some(Price {
                 ns: times(together, 1.0 / count),
-                ids: ids(rate.each),
+                ids: ids(&terms_of(call, rate)),
                 least: false,
-                circumstance: circumstance(call, rate.circumstance),
+                circumstance: circumstance(call, rate),
             });
         }
         _ => {
-            let sleep = if call.slept { prices.sum(SLEEP) } else { None };
-            if let Some(one) = prices.sum(ENTRY) {
-                let one = plus(one, sleep.unwrap_or_default());
+            let sleep = if call.slept && prices.sum(SLEEP).is_some() { SLEEP } else { &[] };
+            let terms = [ENTRY, sleep].concat();
+            if let Some(one) = prices.sum(&terms) {
                 item.together = times(one, count);
                 item.price =
-                    Some(Price { ns: one, ids: ids(ENTRY), least: true, circumstance: String::new() });
+                    Some(Price { ns: one, ids: ids(&terms), least: true, circumstance: String::new() });
             }
         }
     }
     item
 }
 
-/// In what a price may differ from the figures', beside what the rate says.
-fn circumstance(call: &Call, of_rate: &str) -> String {
-    let failed = match call.failed {
-        0 => String::new(),
-        failed if failed == call.times => "all failed".to_owned(),
-        failed => format!("{failed} failed"),
-    };
-    [of_rate, &failed].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("; ")
-}
-
+/// The figures of terms, each once.
 fn ids(terms: &[Term]) -> Vec<String> {
-    terms.iter().map(|(id, _)| tariff::figure(id).to_owned()).collect()
+    let mut all: Vec<String> = Vec::new();
+    for (id, _) in terms {
+        let id = tariff::figure(id);
+        if all.iter().all(|known| known != id) {
+            all.push(id.to_owned());
+        }
+    }
+    all
 }
 
 /// What all items cost together.
@@ -293,6 +259,27 @@ mod tests {
         let priced = items(&counted, None, &prices).into_iter().find_map(|item| item.price).expect("a price");
         assert_eq!(priced.ids, ["syscall/write1"]);
         assert!(priced.circumstance.contains("beside others"), "{priced:?}");
+    }
+
+    /// Failed reads and sleeps were priced by figures that the row did not name, and neither did it say what is to be said of them.
+    #[test]
+    fn a_price_names_every_figure_that_it_was_made_of() {
+        let mut prices = prices(&FEW[..5]);
+        prices.add("context_switch/pipe_alone/same_cpu", price(600.0));
+        prices.add_measured("context_switch/pipe/same_cpu", price(2600.0), Some("beside others"));
+        let priced = |call: Call| {
+            let counted = Counted { calls: vec![call], ..Counted::default() };
+            items(&counted, None, &prices).into_iter().find_map(|item| item.price).expect("a price")
+        };
+        let pair = ["context_switch/pipe_alone/same_cpu", "context_switch/pipe/same_cpu"];
+        let slept = priced(Call { slept: true, ..call("read", "pipe", 10) });
+        assert_eq!(slept.ids, pair, "each once");
+        assert!(slept.circumstance.contains("beside others"), "{slept:?}");
+        assert_eq!(priced(Call { failed: 10, ..call("read", "pipe", 10) }).ids, ["syscall/getpid_libc"]);
+        let ended = priced(Call { size_class: Some(1), ..call("read", "pipe", 10) });
+        assert_eq!(ended.ids, ["syscall/read0_pipe"]);
+        let bound = priced(Call { slept: true, ..call("keyctl", "", 10) });
+        assert_eq!((bound.least, bound.ids.len()), (true, 3), "{bound:?}");
     }
 
     #[test]

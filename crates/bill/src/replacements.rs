@@ -43,7 +43,7 @@ pub enum What {
     All(&'static [&'static str], &'static [&'static str]),
     /// Page faults.
     Faults,
-    /// Sleeps in calls.
+    /// Sleeps in calls that a wake of an idle CPU ended.
     Sleeps,
 }
 
@@ -54,9 +54,9 @@ pub enum Asks {
     NeverSlept(&'static [&'static str], &'static [&'static str]),
     /// At least so many threads ran.
     Threads(u64),
-    /// These calls were made as often as what is replaced, at least half as often.
+    /// These calls were made half as often as what is replaced; a quarter as often where that is often enough.
     AsOften(&'static [&'static str]),
-    /// One anonymous mapping was at least so large.
+    /// One anonymous mapping was of a class of size above this one.
     Mapping(u64),
 }
 
@@ -77,12 +77,12 @@ pub enum Then {
     Every(f64, &'static [Term]),
     /// As now, less this for each.
     Less(&'static [Term]),
-    /// This for each fork, without the pages and the faults of copied memory.
+    /// This for each fork that an exec may have followed, without the pages and the faults of copied memory.
     WithoutCopy(&'static [Term]),
 }
 
 const SEMOP: &[&str] = &["semop", "semtimedop"];
-const FORKS: &[&str] = &["fork", "clone", "clone3"];
+pub(crate) const FORKS: &[&str] = &["fork", "clone", "clone3"];
 
 /// The rules, in the order in which they are looked at.
 pub static RULES: &[SavingRule] = &[
@@ -236,9 +236,9 @@ pub static RULES: &[SavingRule] = &[
         instead: "posix_spawn",
         what: What::All(FORKS, &["", "process"]),
         least: 10,
-        asks: &[Asks::AsOften(&["execve", "execveat"])],
+        asks: &[],
         then: Then::WithoutCopy(VFORK),
-        at_most: false,
+        at_most: true,
         id: "process/posix_spawn",
         catch: "between fork and exec only what file actions and attributes can say",
         source: "posix_spawn(3)",
@@ -262,6 +262,7 @@ pub static RULES: &[SavingRule] = &[
         instead: "huge pages",
         what: What::Faults,
         least: 10_000,
+        // A stack of 8 MiB is of this class.
         asks: &[Asks::Mapping(16 << 20)],
         // The kernel zeroes 2 MiB.
         then: Then::Every(
@@ -296,7 +297,7 @@ pub static RULES: &[SavingRule] = &[
         then: Then::Less(&[("context_switch/pipe/cross_cpu", 1.0), ("context_switch/pipe/same_cpu", -1.0)]),
         at_most: true,
         id: "context_switch/pipe/same_cpu",
-        catch: "the two sides no longer run at once; most of what is saved is waiting, which is no CPU time",
+        catch: "the two sides no longer run at once; most of what is saved is waiting for a CPU that slept, which is no CPU time",
         source: "document 004; taskset(1)",
     },
 ];

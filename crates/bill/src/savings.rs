@@ -6,8 +6,8 @@ use oscost_results::Estimate;
 use oscost_results::bill::{Bill, Call, CountedRun as Counted, Saving};
 
 use crate::price::{self, Prices, less, plus};
-use crate::replacements::{Asks, RULES, SavingRule, Then, What};
-use crate::tariff::{self, FAULT_COPY, Term};
+use crate::replacements::{Asks, FORKS, RULES, SavingRule, Then, What};
+use crate::tariff::{self, FAULT_COPY, SLEEP, Term};
 
 /// Every figure that savings need which these counts may permit.
 #[must_use]
@@ -70,11 +70,34 @@ fn replaced<'a>(rule: &'a SavingRule, counted: &'a Counted) -> impl Iterator<Ite
     counted.calls.iter().filter(|call| replaces(rule, call))
 }
 
-/// How many calls, or faults, a rule replaces.
+/// How many of these calls did not fail.
+fn succeeded<'a>(calls: impl Iterator<Item = &'a Call>) -> u64 {
+    calls.map(|call| call.times.saturating_sub(call.failed)).sum()
+}
+
+/// How many calls that a rule replaces did not fail.
+fn made(rule: &SavingRule, counted: &Counted) -> u64 {
+    succeeded(replaced(rule, counted))
+}
+
+/// Execs that may have followed a fork: that of a posix_spawn or after a vfork has a child of its own.
+fn execs(counted: &Counted) -> u64 {
+    let of = |names: &[&str], kinds: &[&str]| {
+        succeeded(counted.calls.iter().filter(|call| is_of(call, names, kinds)))
+    };
+    let others = of(&["vfork"], &[]) + of(FORKS, &["process, waited for"]);
+    of(&["execve", "execveat"], &[]).saturating_sub(others)
+}
+
+/// How many calls, or faults, a rule replaces. Of sleeps, those that a wake of an idle CPU ended: theirs is the price, and a sleep that a
+/// timer ended costs the same on one CPU. Where nobody counts such wakes (ptrace), nothing is promised.
 fn count(rule: &SavingRule, counted: &Counted) -> u64 {
     match rule.what {
         What::Faults => counted.fault_kinds.map_or(counted.faults.minor, |kinds| kinds.first),
-        _ => replaced(rule, counted).map(|call| call.times.saturating_sub(call.failed)).sum(),
+        What::Sleeps => made(rule, counted).min(counted.wakes.unwrap_or(0)),
+        // A child that stays what its parent is needs the copy.
+        _ if matches!(rule.then, Then::WithoutCopy(_)) => made(rule, counted).min(execs(counted)),
+        _ => made(rule, counted),
     }
 }
 
@@ -87,18 +110,13 @@ fn is_permitted(rule: &SavingRule, counted: &Counted) -> bool {
             }
             Asks::Threads(least) => counted.threads >= *least,
             Asks::AsOften(names) => {
-                let made: u64 = counted
-                    .calls
-                    .iter()
-                    .filter(|call| is_of(call, names, &[]))
-                    .map(|call| call.times - call.failed)
-                    .sum();
+                let made = succeeded(counted.calls.iter().filter(|call| is_of(call, names, &[])));
                 made >= times / 2 || made >= rule.least && made >= times / 4
             }
             Asks::Mapping(least) => counted.calls.iter().any(|call| {
                 call.name == "mmap"
                     && call.on == "anonymous"
-                    && call.size_class.is_some_and(|size| size >= *least)
+                    && call.size_class.is_some_and(|size| size > *least)
             }),
         })
 }
@@ -125,6 +143,12 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
         let faults = counted.forks.map_or(0, |forks| forks.faults) as f64;
         now = plus(now, price::times(prices.sum(FAULT_COPY)?, faults));
     }
+    // What is not replaced stays as it is.
+    let share = match rule.what {
+        What::Faults => 1.0,
+        _ => times as f64 / made(rule, counted).max(1) as f64,
+    };
+    let now = price::times(now, share);
     let sum = |terms: &[Term], count: f64| {
         let one = prices.sum(terms)?;
         Some(price::times(Estimate { value: one.value.max(0.0), ..one }, count))
@@ -139,6 +163,15 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
         Then::Blocks(size) => {
             calls.iter().try_fold(now, |saved, call| Some(less(saved, blocks(call, size, prices)?)))?
         }
+    };
+    // Who waits for one of many sleeps by the other way, too. It is the same sleep: its error is none of the difference.
+    let slept: u64 = match rule.what {
+        What::Wide(..) => calls.iter().filter(|call| call.slept).map(|call| call.times).sum(),
+        _ => 0,
+    };
+    let saved = match slept {
+        0 => saved,
+        slept => plus(saved, price::times(prices.sum(SLEEP)?, -(slept as f64))),
     };
     // What is lost in the scatter of its prices is no promise.
     if saved.low <= 0.0 {
@@ -218,6 +251,8 @@ mod tests {
         ("process/posix_spawn", 110_000.0),
         ("syscall/stat", 300.0),
         ("syscall/read0_pipe", 100.0),
+        ("event/poll/descriptors_1", 200.0),
+        ("event/poll/descriptors_100", 200.0 + 99.0 * 50.0),
     ];
 
     fn call(name: &str, on: &str, times: u64) -> Call {
@@ -261,12 +296,45 @@ mod tests {
         let of_many = ForkCount { times: 100, pages: 100_000, mappings: 0, faults: 0 };
         let found = savings(Counted { calls: forks(100), forks: Some(of_many), ..Counted::default() }, 0.0);
         assert!((found[0].saved_ns() - 100.0 * 50_000.0).abs() < 1.0, "its pages are not copied: {found:?}");
-        let large = Call { size_class: Some(64 << 20), ..call("mmap", "anonymous", 1) };
+        let mapping = |size| Call { size_class: Some(size), ..call("mmap", "anonymous", 1) };
         let faulting = |calls| {
             savings(Counted { calls, faults: Faults { minor: 20_000, major: 0 }, ..Counted::default() }, 0.0)
         };
-        assert_eq!(faulting(vec![large]).len(), 1);
+        assert_eq!(faulting(vec![mapping(64 << 20)]).len(), 1);
+        assert!(faulting(vec![mapping(16 << 20)]).is_empty(), "a stack of 8 MiB is of this class");
         assert!(faulting(vec![call("mmap", "anonymous", 1)]).is_empty(), "no mapping is large");
+    }
+
+    /// A shell forks for what it does itself, too, and its spawned programs are execs as well.
+    #[test]
+    fn only_forks_that_an_exec_may_have_followed_are_replaced() {
+        let beside = |name: &str, on: &str| {
+            of_calls(vec![call("clone", "process", 100), call(name, on, 60), call("execve", "", 100)])
+        };
+        for found in [beside("vfork", ""), beside("clone3", "process, waited for")] {
+            let [saving] = &found[..] else { panic!("{found:?}") };
+            assert_eq!((saving.times, saving.at_most), (40, true));
+            let [now, then] = [saving.now_ns, saving.then_ns].map(|ns| ns / 40.0);
+            assert!((now - 60_000.0).abs() < 1e-3 && (then - 20_000.0).abs() < 1e-3, "{saving:?}");
+        }
+        let failed = Call { failed: 95, ..call("execve", "", 100) };
+        assert!(of_calls(vec![call("clone", "process", 100), failed]).is_empty(), "no such program");
+    }
+
+    /// The sleeps of a program that waits for many descriptors were promised to be saved.
+    #[test]
+    fn who_waits_for_many_sleeps_by_epoll_too() {
+        let promised = |slept| {
+            let found = of_calls(vec![Call { slept, count_argument: Some(64), ..call("poll", "", 1000) }]);
+            let [saving] = &found[..] else { panic!("{found:?}") };
+            assert_eq!((&*saving.rule, saving.times), ("epoll", 1000));
+            [saving.saved_ns(), saving.then_ns]
+        };
+        for (slept, then) in [(false, 200e3), (true, 2200e3)] {
+            let [saved, costs] = promised(slept);
+            assert!((saved - 1000.0 * 39.0 * 50.0).abs() < 1e-3, "{slept}: {saved}");
+            assert!((costs - then).abs() < 1e-3, "{slept}: {costs}");
+        }
     }
 
     /// A fork and an exec, or a spawn: two figures apart, whose difference may be less than they scatter.
@@ -290,6 +358,22 @@ mod tests {
         assert!(
             (saving.now_ns - 4096.0 * 250.0).abs() < 1e-6 && (saving.then_ns - 10.0 * 250.0).abs() < 1e-6
         );
+    }
+
+    #[test]
+    fn a_sleep_is_cheaper_on_one_cpu_if_an_idle_cpu_was_woken_for_it() {
+        let slept = Call { slept: true, ..call("read", "pipe", 3000) };
+        let found = |wakes: Option<u64>| {
+            savings(Counted { calls: vec![slept.clone()], threads: 2, wakes, ..Counted::default() }, 0.0)
+        };
+        for (wakes, times) in [(2000, 2000), (9000, 3000)] {
+            let all = found(Some(wakes));
+            let [saving] = &all[..] else { panic!("{all:?}") };
+            assert_eq!((&*saving.rule, saving.times), ("same_cpu", times));
+            assert!((saving.saved_ns() - times as f64 * 4000.0).abs() < 1e-6, "{saving:?}");
+        }
+        assert!(found(Some(900)).is_empty(), "timers ended the others");
+        assert!(found(None).is_empty(), "nobody counted");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod literal;
 mod measured;
 mod ostep;
 mod parameters;
+mod seldom;
 mod tlpi;
 mod worksheet;
 
@@ -27,7 +28,7 @@ pub use worksheet::worksheet;
 
 use oscost_harness::{Benchmark, Setting};
 use oscost_results::document::FoundingDocument;
-use oscost_results::{Answer, Figure, Judgement, Reproduction, Status};
+use oscost_results::{Answer, Judgement, Reproduction, Status};
 
 /// A founding document.
 pub struct Document {
@@ -56,6 +57,7 @@ impl Document {
     #[must_use]
     pub fn judge(&self, found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction> {
         let mut rows = (self.rows)(found, parameters);
+        seldom::take_back(self, found, parameters, &mut rows);
         let (verdict, because) = without_figure(found);
         for row in rows.iter_mut().filter(|row| row.verdict == UNMEASURED && row.because.is_empty()) {
             row.verdict = Some(verdict);
@@ -68,14 +70,10 @@ impl Document {
 /// What a statement is that lacks a figure, and why: on a slow machine there was no time for six launches of some, which is nothing
 /// that the machine lacks.
 fn without_figure(found: &Found<'_>) -> (Judgement, String) {
-    let is_literal = |figure: &&Figure| figure.id.split('/').any(|part| part == "literal");
-    let mut own = found.figures.iter().filter(|figure| !is_literal(figure));
+    let mut own = found.figures.iter().filter(|figure| !seldom::is_literal(figure));
     let all_measured = own.clone().all(|figure| figure.status == Status::Measured);
     let few = own.any(|figure| (1..found::LEAST_RUNS).contains(&figure.launches.len()));
-    let seldom = format!(
-        "less often than the {} times that an interval needs: this machine had no time; --thorough takes it",
-        found::LEAST_RUNS
-    );
+    let seldom = seldom::seldom();
     match (few, all_measured) {
         (true, true) => (Judgement::NotJudged, format!("a figure that it needs was measured {seldom}")),
         (true, false) => {
@@ -99,7 +97,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use oscost_results::{LaunchRecord, Trait, older_traits, parameters_of_id};
+    use oscost_results::{Figure, LaunchRecord, Trait, older_traits, parameters_of_id};
 
     use super::*;
 

@@ -3,7 +3,7 @@
 mod answers;
 
 use oscost_results::quantity;
-use oscost_results::{Reproduction, document};
+use oscost_results::{Estimate, Judgement, Reproduction, document};
 
 use crate::Document;
 use crate::found::{
@@ -11,7 +11,6 @@ use crate::found::{
     ranged, times, within,
 };
 use crate::parameters::{DocumentParameters, ITERATIONS};
-use oscost_results::{Estimate, Judgement};
 
 /// The document.
 pub static DOCUMENT: Document = Document {
@@ -37,6 +36,7 @@ pub static DOCUMENT: Document = Document {
     first: |_| {
         [
             CALL,
+            INLINE,
             "clock/step/gettimeofday",
             "clock/step/monotonic",
             "clock/monotonic",

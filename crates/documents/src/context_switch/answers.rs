@@ -4,8 +4,11 @@ use oscost_results::{Answer, quantity};
 
 use super::{DOCUMENT, READ, READS, SAME, SWITCHES, TAGS, reads, switches, timestamps};
 use crate::answer::{asked, figure_or, literal, printed};
-use crate::found::Found;
+use crate::found::{Found, grouped};
 use crate::parameters::DocumentParameters;
+
+/// Readings of the document's own program.
+const SAMPLED: u64 = 100_000;
 
 /// The questions, the one that the document is about first.
 pub(super) fn answers(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Answer> {
@@ -19,6 +22,7 @@ pub(super) fn answers(found: &Found<'_>, parameters: &DocumentParameters) -> Vec
     // The longest programs are the surest.
     let [.., (in_a_row, _, us)] = SWITCHES;
     let [.., (most_reads, read_ns)] = READS;
+    let there = if parameters.samples == SAMPLED { "" } else { ", between 100 000" };
     let a_switch = |tag: usize| {
         let total = found.literal(&switches(TAGS[tag].0, "barrier", in_a_row), quantity::MINIMUM);
         total.map(|ns| ns / 1e3 / in_a_row as f64)
@@ -54,7 +58,10 @@ pub(super) fn answers(found: &Found<'_>, parameters: &DocumentParameters) -> Vec
             here: of_cold(quantity::STEPS_OVER_10US),
             ..asked(
                 "long_steps",
-                "steps of over 10 \u{b5}s between 100 000 readings (there: of \"many\" \u{b5}s)",
+                &format!(
+                    "steps of over 10 \u{b5}s between {} readings (there: of \"many\" \u{b5}s{there})",
+                    grouped(parameters.samples)
+                ),
                 "count",
                 215.0,
             )

@@ -352,6 +352,19 @@ mod tests {
         }
     }
 
+    /// Whoever gave another number of readings was asked of 100 000.
+    #[test]
+    fn a_question_has_the_readings_of_the_run() {
+        let asked = |samples, words: &str| {
+            let parameters = DocumentParameters { samples, ..DocumentParameters::default() };
+            let all = (DOCUMENT.answers)(&Found::of(&[], &[], &[]), &parameters);
+            let asked = all.into_iter().find(|answer| answer.key == "long_steps").expect("a question");
+            assert!(asked.question.ends_with(words), "{}", asked.question);
+        };
+        asked(100_000, "between 100 000 readings (there: of \"many\" \u{b5}s)");
+        asked(5000, "between 5 000 readings (there: of \"many\" \u{b5}s, between 100 000)");
+    }
+
     #[test]
     fn steps_of_both_runs_are_added() {
         let mut both = figures(0.0);

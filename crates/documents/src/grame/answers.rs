@@ -5,6 +5,7 @@ use oscost_stats::sorting::SmallSort;
 
 use super::published::{NEXT, NEXT_STATION, SINGLE, System, SystemKind};
 use super::settings::Settings;
+use super::shape::TICK_NS;
 use super::tables::counted;
 use super::{DOCUMENT, LOADS, SOCKET, at_1ms, shown_loaded, shown_session};
 use crate::answer::{asked, duration, literal};
@@ -25,7 +26,7 @@ pub(super) fn answers(found: &Found<'_>, settings: &Settings) -> Vec<Answer> {
             published: of_sockets(|system| system.mean),
             here: literal(one(quantity::LATENCY_MEAN)),
             finding: "a message takes {here} here, {there} in 2001".to_owned(),
-            why: sooner(found),
+            why: sooner(found, settings),
             ..asked("mean", "one message to one client".to_owned())
         },
         Answer {
@@ -78,11 +79,13 @@ fn of_sockets(number: fn(&System) -> f64) -> Vec<PublishedAnswer> {
     all
 }
 
-/// What the same message takes by the session of oscost that sends more often; empty without one.
-fn sooner(found: &Found<'_>) -> String {
+/// What the same message takes by oscost's own session at 1 ms; empty without one.
+fn sooner(found: &Found<'_>, settings: &Settings) -> String {
+    let as_there = if settings.tick_ns == TICK_NS { ", as the document did" } else { "" };
     found.quantity(&at_1ms(SOCKET, 1), quantity::LAST_P50).map_or(String::new(), |it| {
         format!(
-            "the copy sends every 10 ms, as the document did; sent every 1 ms, a message takes {} (oscost's own session)",
+            "the copy sends every {}{as_there}; sent every 1 ms, a message takes {} (oscost's own session)",
+            settings.tick(),
             duration(it.value * 1e-9)
         )
     })

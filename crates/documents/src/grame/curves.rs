@@ -87,7 +87,10 @@ fn efficiency(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         };
         rows.value(Value {
             literal: percent(1e6),
-            because: "of 1 ms: literal is of the document's own sessions, which tick at another rate; measured ticks so".to_owned(),
+            because: format!(
+                "of 1 ms: literal is of sessions by the document's method, which tick every {}; measured ticks every 1 ms",
+                settings.tick()
+            ),
             answer: answer(found, at_1ms(SOCKET, clients), quantity::DISPATCH_LOAD),
             ..cell("of 1 ms")
         });

@@ -171,6 +171,11 @@ impl Settings {
         settings.check().map(|()| settings)
     }
 
+    /// How long the server sleeps, in words: "10 ms".
+    pub(super) fn tick(&self) -> String {
+        format!("{} ms", self.tick_ns as f64 / 1e6)
+    }
+
     /// Whether its values go together.
     ///
     /// # Errors

@@ -269,6 +269,29 @@ fn where_others_had_most_cpus_every_verdict_says_so() {
     assert!(told(&all));
 }
 
+/// Whoever gave another tick was told of the document's.
+#[test]
+fn what_is_said_of_the_tick_is_said_of_that_of_the_run() {
+    let figures = figures(0.99, 2000.0);
+    let found = Found::of(&figures, &[], &[]);
+    let told = |tick_ns| {
+        let grame = Settings { tick_ns, ..Settings::default() };
+        let parameters = DocumentParameters { grame, ..DocumentParameters::default() };
+        let mut asked = (DOCUMENT.answers)(&found, &parameters).into_iter();
+        let mean = asked.find(|answer| answer.key == "mean").expect("a question");
+        let rows = judge(&found, &parameters);
+        let cell = crate::found::test::cell(&rows, "Figures 34 to 36", &tables::counted(1), "of 1 ms");
+        (mean.why, cell.expect("a cell").because.clone())
+    };
+    for (tick_ns, why, because) in [
+        (10_000_000, "the copy sends every 10 ms, as the document did; sent every 1 ms", "tick every 10 ms;"),
+        (2_500_000, "the copy sends every 2.5 ms; sent every 1 ms", "tick every 2.5 ms;"),
+    ] {
+        let (sooner, of_tick) = told(tick_ns);
+        assert!(sooner.starts_with(why) && of_tick.contains(because), "{sooner}: {of_tick}");
+    }
+}
+
 #[test]
 fn of_several_sessions_the_median_one_is_shown() {
     let settings = Settings::at(Level::Thorough);
