@@ -51,11 +51,11 @@ impl Beside {
     }
 }
 
-/// What is to be judged of a pair of figures whose cards name `quantity`: it, or the time that it was made of; with the
-/// change in the other, where the core ran at another speed and it is not known which of the two is the cost.
-pub(super) fn choose<'q>(a: &Figure, b: &Figure, quantity: &'q str) -> (&'q str, Option<Beside>) {
+/// What is to be judged of two sides of a figure, one or more results each, whose cards name `quantity`: it, or the time that it
+/// was made of; with the change in the other, where the core ran at another speed and it is not known which of the two is the cost.
+pub(super) fn choose<'q>(a: &[&Figure], b: &[&Figure], quantity: &'q str) -> (&'q str, Option<Beside>) {
     let in_time = time_of(quantity);
-    let speeds = [a, b].map(|figure| middle(figure, cycle));
+    let speeds = [a, b].map(|side| middle(side, cycle));
     let [Some(speed_a), Some(speed_b)] = speeds else { return (quantity, None) };
     let slowed = speed_b / speed_a - 1.0;
     if slowed.abs() <= ONE_SPEED || !has_cycles(a, b) {
@@ -74,27 +74,30 @@ fn time_of(quantity: &str) -> &str {
     if quantity == "cycles" { "quiet" } else { quantity }
 }
 
-fn has_cycles(a: &Figure, b: &Figure) -> bool {
-    [a, b].iter().all(|figure| figure.launches.iter().any(|launch| launch.quantities.contains_key("cycles")))
+fn has_cycles(a: &[&Figure], b: &[&Figure]) -> bool {
+    let has = |launch: &LaunchRecord| launch.quantities.contains_key("cycles");
+    a.iter().chain(b).all(|figure| figure.launches.iter().any(has))
 }
 
-fn middle(figure: &Figure, value: impl Fn(&LaunchRecord) -> Option<f64>) -> Option<f64> {
-    let values: Vec<f64> = figure.launches.iter().filter_map(value).collect();
+/// The median over the launches of all results of a side.
+fn middle(side: &[&Figure], value: impl Fn(&LaunchRecord) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = side.iter().flat_map(|figure| &figure.launches).filter_map(value).collect();
     over_launches(&values, MEDIAN).map(|interval| interval.value)
 }
 
-fn share(a: &Figure, b: &Figure, quantity: &str) -> Option<f64> {
-    let of = |figure: &Figure| {
-        middle(figure, |launch| launch.quantities.get(quantity).copied()).filter(|value| *value > 0.0)
+fn share(a: &[&Figure], b: &[&Figure], quantity: &str) -> Option<f64> {
+    let of = |side: &[&Figure]| {
+        middle(side, |launch| launch.quantities.get(quantity).copied()).filter(|value| *value > 0.0)
     };
     Some(of(b)? / of(a)? - 1.0)
 }
 
 /// Whether the launches of both sides show that time follows the core: the slope of its logarithm over that of a cycle,
-/// within each side, is near 1 or near 0; `None` where the core hardly moved, or the slope is neither.
-fn follows(sides: [&Figure; 2], quantity: &str) -> Option<bool> {
+/// within each result, is near 1 or near 0; `None` where the core hardly moved, or the slope is neither. What differs between
+/// two results of a side, such as the placement of a boot, is no slope.
+fn follows(sides: [&[&Figure]; 2], quantity: &str) -> Option<bool> {
     let (mut square, mut product, mut rest, mut count) = (0.0, 0.0, 0.0, 0.0);
-    for figure in sides {
+    for figure in sides.into_iter().flatten() {
         let points: Vec<(f64, f64)> = figure
             .launches
             .iter()
@@ -156,9 +159,14 @@ mod tests {
         )
     }
 
+    /// Of sides of one result each.
+    fn slope_of(a: &Figure, b: &Figure) -> Option<bool> {
+        follows([&[a], &[b]], "quiet")
+    }
+
     #[test]
     fn what_follows_the_core_has_a_slope_of_one_and_what_does_not_none() {
-        let slope = |power: f64| follows([&moving(6, 0.01, power), &moving(6, 0.01, power)], "quiet");
+        let slope = |power: f64| slope_of(&moving(6, 0.01, power), &moving(6, 0.01, power));
         assert_eq!([1.0, 0.6, 1.4].map(slope), [Some(true); 3]);
         assert_eq!([0.0, 0.4, -0.4].map(slope), [Some(false); 3]);
         assert_eq!([1.6, -0.6, 3.0].map(slope), [None; 3]);
@@ -167,12 +175,28 @@ mod tests {
     #[test]
     fn a_slope_is_told_from_six_launches_on_whoever_has_them() {
         let none = figure(&[]);
-        assert_eq!(follows([&moving(6, 0.01, 1.0), &none], "quiet"), Some(true));
-        assert_eq!(follows([&none, &moving(6, 0.01, 1.0)], "quiet"), Some(true));
-        assert_eq!(follows([&moving(5, 0.01, 1.0), &none], "quiet"), None);
-        // Each side has its own mean: seven launches in two groups are as many as six in one.
-        assert_eq!(follows([&moving(3, 0.01, 1.0), &moving(3, 0.01, 1.0)], "quiet"), None);
-        assert_eq!(follows([&moving(4, 0.01, 1.0), &moving(3, 0.01, 1.0)], "quiet"), Some(true));
+        assert_eq!(slope_of(&moving(6, 0.01, 1.0), &none), Some(true));
+        assert_eq!(slope_of(&none, &moving(6, 0.01, 1.0)), Some(true));
+        assert_eq!(slope_of(&moving(5, 0.01, 1.0), &none), None);
+        // Each result has its own mean: seven launches in two groups are as many as six in one.
+        assert_eq!(slope_of(&moving(3, 0.01, 1.0), &moving(3, 0.01, 1.0)), None);
+        assert_eq!(slope_of(&moving(4, 0.01, 1.0), &moving(3, 0.01, 1.0)), Some(true));
+    }
+
+    /// Whichever of its results has the launches.
+    #[test]
+    fn a_side_is_judged_by_all_of_its_results() {
+        let (none, still, moved) = (figure(&[]), figure(&[(0.25, 100.0); 8]), moving(6, 0.01, 1.0));
+        assert_eq!(follows([&[&none, &moved], &[&none]], "quiet"), Some(true));
+        assert_eq!(follows([&[&none], &[&none, &still]], "quiet"), None);
+        // Two boots of other speeds and other costs: no launch of either followed the core.
+        let slow = figure(&[(0.5, 200.0); 8]);
+        assert_eq!(follows([&[&still, &slow], &[&still, &slow]], "quiet"), None);
+        let faster = figure(&[(0.2, 100.0); 8]);
+        let of = |b: &[&Figure]| choose(&[&still, &still, &still], b, "quiet").1.map(|beside| beside.unit);
+        assert_eq!(of(&[&still, &faster, &faster]), Some("cycles"), "the first result is not the side");
+        assert_eq!(of(&[&faster, &still, &still]), None, "nor is it where it alone was faster");
+        assert!(!has_cycles(&[&still, &none], &[&still]), "a result without cycles cannot be judged by them");
     }
 
     #[test]
@@ -183,7 +207,7 @@ mod tests {
                 .map(|launch| 0.25 * (1.0 + apart * f64::from(launch % 2)))
                 .map(|it| (it, it))
                 .collect();
-            follows([&figure(&points), &figure(&[])], "quiet")
+            slope_of(&figure(&points), &figure(&[]))
         };
         assert_eq!((between(0.009), between(0.011)), (None, Some(true)));
     }
@@ -198,7 +222,7 @@ mod tests {
                 .map(|launch| (launch.chain_ns.unwrap_or(0.0) * 2.0, 200.0))
                 .collect::<Vec<_>>(),
         );
-        assert_eq!(follows([&moving(6, 0.01, 0.0), &slow], "quiet"), Some(false));
+        assert_eq!(slope_of(&moving(6, 0.01, 0.0), &slow), Some(false));
     }
 
     /// Errors of the slope count: a time that scatters by itself shows no slope.
@@ -209,7 +233,7 @@ mod tests {
                 (0.25 * (1.0 + 0.01 * f64::from(launch)), 100.0 * (1.0 + 0.2 * f64::from(launch * 5 % 8)))
             })
             .collect();
-        assert_eq!(follows([&figure(&points), &figure(&[])], "quiet"), None);
+        assert_eq!(slope_of(&figure(&points), &figure(&[])), None);
     }
 
     /// Scatter across the slope, which moves no slope: its error alone decides.
@@ -223,7 +247,7 @@ mod tests {
             let sides = [1.0, -1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0];
             let points =
                 logs.iter().zip(sides).map(|(log, side)| (log.exp(), (power * log + side * scatter).exp()));
-            follows([&figure(&points.collect::<Vec<_>>()), &figure(&[])], "quiet")
+            slope_of(&figure(&points.collect::<Vec<_>>()), &figure(&[]))
         };
         assert_eq!([found(1.0, 0.9), found(0.0, 0.9)], [Some(true), Some(false)]);
         assert_eq!([found(1.0, 1.1), found(0.0, 1.1)], [None; 2]);
@@ -248,11 +272,12 @@ mod tests {
     #[test]
     fn of_one_speed_nothing_is_chosen_anew() {
         let flat = |cycle: f64, ns: f64| figure(&[(cycle, ns); 8]);
-        assert_eq!(choose(&flat(0.25, 100.0), &flat(0.2524, 110.0), "quiet"), ("quiet", None));
-        let (quantity, beside) = choose(&flat(0.25, 100.0), &flat(0.26, 110.0), "quiet");
+        let of_one = |b: Figure, quantity| choose(&[&flat(0.25, 100.0)], &[&b], quantity);
+        assert_eq!(of_one(flat(0.2524, 110.0), "quiet"), ("quiet", None));
+        let (quantity, beside) = of_one(flat(0.26, 110.0), "quiet");
         assert_eq!((quantity, beside.map(|beside| beside.unit)), ("quiet", Some("cycles")));
         assert!(beside.is_some_and(|beside| (beside.share - (1.1 / 1.04 - 1.0)).abs() < 1e-12), "{beside:?}");
-        let (quantity, beside) = choose(&flat(0.25, 100.0), &flat(0.26, 110.0), "cycles");
+        let (quantity, beside) = of_one(flat(0.26, 110.0), "cycles");
         assert_eq!((quantity, beside.map(|beside| beside.unit)), ("cycles", Some("ns")));
         assert!(beside.is_some_and(|beside| (beside.share - 0.1).abs() < 1e-12), "{beside:?}");
     }
@@ -260,12 +285,14 @@ mod tests {
     #[test]
     fn a_change_has_a_share_in_what_both_sides_have() {
         let flat = |cycle: f64| figure(&[(cycle, 100.0); 8]);
-        assert_eq!(share(&flat(0.25), &flat(0.5), "cycles"), Some(-0.5));
-        assert_eq!(share(&flat(0.25), &flat(0.5), "nothing"), None);
+        let share = |a: Figure, b: Figure, quantity: &str| share(&[&a], &[&b], quantity);
+        assert_eq!(share(flat(0.25), flat(0.5), "cycles"), Some(-0.5));
+        assert_eq!(share(flat(0.25), flat(0.5), "nothing"), None);
         let of = |ns: f64| figure(&[(0.25, ns); 8]);
-        assert_eq!(share(&of(0.5), &of(0.25), "quiet"), Some(-0.5), "below a nanosecond, too");
-        assert_eq!([share(&of(0.0), &of(0.5), "quiet"), share(&of(0.5), &of(0.0), "quiet")], [None; 2]);
-        assert!(has_cycles(&flat(0.25), &flat(0.5)) && !has_cycles(&flat(0.25), &figure(&[])));
+        assert_eq!(share(of(0.5), of(0.25), "quiet"), Some(-0.5), "below a nanosecond, too");
+        assert_eq!([share(of(0.0), of(0.5), "quiet"), share(of(0.5), of(0.0), "quiet")], [None; 2]);
+        let has_cycles = |a: Figure, b: Figure| has_cycles(&[&a], &[&b]);
+        assert!(has_cycles(flat(0.25), flat(0.5)) && !has_cycles(flat(0.25), figure(&[])));
         assert_eq!((time_of("cycles"), time_of("floor")), ("quiet", "floor"));
     }
 
@@ -273,6 +300,6 @@ mod tests {
     fn a_launch_without_a_logarithm_has_no_part_in_the_slope() {
         let mut with_nothing = moving(6, 0.01, 1.0);
         with_nothing.launches.extend(figure(&[(0.25, 0.0), (0.25, f64::INFINITY)]).launches);
-        assert_eq!(follows([&with_nothing, &figure(&[])], "quiet"), Some(true));
+        assert_eq!(slope_of(&with_nothing, &figure(&[])), Some(true));
     }
 }

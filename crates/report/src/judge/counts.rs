@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use oscost_results::{Figure, InstructionCount, Repeats, RunResult, Status};
 use oscost_stats::sorting::SmallSort;
 
+use super::quantity::refusal;
+
 /// Two results of counts, compared.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -72,7 +74,10 @@ impl CountChange {
     fn of(old: &Figure, new: &Figure) -> Self {
         let (before, now) = (value(old), value(new));
         let sides = before.zip(old.count.as_ref()).zip(now.zip(new.count.as_ref()));
+        // A method that changed explains any difference, and hides what else changed.
+        let refused = refusal(&[old, new], &old.headline).filter(|_| sides.is_some());
         let (verdict, functions, why) = match sides {
+            _ if refused.is_some() => (CountVerdict::Unclear, Vec::new(), refused),
             Some(((before, a), (now, b))) => {
                 let (verdict, why) = judged((before, a), (now, b));
                 (verdict, moved(a, b), why)

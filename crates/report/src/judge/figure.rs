@@ -290,7 +290,10 @@ pub(super) fn ask(
         None => narrowest(&of_a, &of_b, &named, sides, learning),
         Some(_) => (&*named, quantile_of(a, &named)),
     };
-    let (quantity, beside) = if refused.is_none() { core_speed::choose(a, b, taken) } else { (taken, None) };
+    let (quantity, beside) = match refused {
+        None => core_speed::choose(&of_a, &of_b, taken),
+        Some(_) => (taken, None),
+    };
     let (values_a, values_b) = (launches(&of_a, quantity), launches(&of_b, quantity));
     let drift = learning.drift(&all, quantity);
     let mut row = Compared::blank(id.to_owned(), quantity, unit(a, quantity));

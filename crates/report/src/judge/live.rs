@@ -10,9 +10,8 @@ use super::asked::{Asked, Question};
 use super::figure::{Sides, grain, no_ratio, pair_up};
 use super::quantity::{clearly_best, common, launches, quantile_of, refusal, unit};
 use super::verdict::pronounce;
-use super::{Compared, Comparison, Rules, Verdict, by_size, surrounded, surroundings};
+use super::{Compared, Comparison, Rules, Verdict, by_size, ids, surrounded, surroundings};
 use crate::named::Named;
-use crate::words::distinct;
 
 /// What is left of a drift that is no straight line within a round: it is added at both ends of every interval.
 const LEAST: f64 = 0.005;
@@ -40,15 +39,14 @@ pub fn look_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>, share: 
     let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else {
         unreachable!("neither side is empty");
     };
-    // One launch does not tell how fast the core is; rounds do not ask.
     let machine = surroundings::machine(first_a.result, first_b.result);
-    let mut comparison = surrounded(first_a, first_b, machine, rules, None);
+    // One launch does not tell how fast the core is; rounds do not ask.
+    let mut comparison = surrounded(first_a, first_b, machine, rules);
     comparison.narrower = "measure more rounds (--rounds)";
     let other_machine = !comparison.machine.is_empty() && !rules.cross_machine;
     let mut asked = Vec::new();
     let mut open = false;
-    let ids = a.iter().chain(b).flat_map(|named| &named.result.figures).map(|figure| figure.id.as_str());
-    for id in distinct(ids).into_iter().filter(|id| rules.asks(id)) {
+    for id in ids(a, b).into_iter().filter(|id| rules.asks(id)) {
         // The first launch may lack what later ones have.
         let [from_a, from_b] =
             [a, b].map(|side| side.iter().position(|named| figure(named.result, id).is_some()).unwrap_or(0));

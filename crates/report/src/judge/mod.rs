@@ -33,6 +33,7 @@ pub(crate) use counts::value;
 pub use counts::{Changes, CountChange, CountVerdict, is_count};
 pub use live::{LiveLook, compare_live, look_live};
 pub use oscost_stats::compare::Verdict;
+pub(crate) use surroundings::apart;
 pub use surroundings::incomparable;
 pub use verdict::name_of_pair;
 pub use watch::Watch;
@@ -234,17 +235,20 @@ fn sided<'a>(
     rules: Rules<'_>,
 ) -> Comparison<'a> {
     let sides = figure::Sides::new(a, b);
-    let core_speed = surroundings::core_speed(first_a.result, first_b.result);
     let machine = surroundings::machines(a, b);
     let judged = machine.is_empty() || rules.cross_machine;
-    let mut comparison = surrounded(first_a, first_b, machine, rules, core_speed);
+    let mut comparison = surrounded(first_a, first_b, machine, rules);
+    comparison.core_speed = surroundings::core_speed(a, b);
+    let of_b = if sides.single().is_some() { "the second run" } else { "the runs of the second side" };
+    let speed = comparison.core_speed.map(surroundings::how_fast);
+    comparison.warnings.extend(speed.map(|how_fast| format!("the core ran {how_fast} in {of_b}")));
     comparison.warnings.extend(sides.mixed());
     comparison.warnings.extend([a, b].into_iter().filter_map(surroundings::within));
     let mut learning = Learning::new(rules.past, a, b);
     let mut asked: Vec<Asked> = Vec::new();
     // What nobody asked about belongs to the null of its class all the same.
-    let mut unasked = surrounded(first_a, first_b, comparison.machine.clone(), rules, None);
-    for id in ids(first_a.result, first_b.result) {
+    let mut unasked = surrounded(first_a, first_b, comparison.machine.clone(), rules);
+    for id in ids(a, b) {
         let into = if rules.asks(id) { &mut comparison } else { &mut unasked };
         asked.extend(figure::ask(id, &sides, judged, &mut learning, into));
     }
@@ -272,9 +276,10 @@ fn sided<'a>(
     comparison
 }
 
-/// Ids of the figures of both, in the order of A.
-fn ids<'r>(a: &'r RunResult, b: &'r RunResult) -> Vec<&'r str> {
-    distinct(a.figures.iter().chain(&b.figures).map(|figure| figure.id.as_str()))
+/// Ids of the figures of all results of both sides, in the order of A: what its first result lacks, another one may have.
+fn ids<'r>(a: &[Named<'r>], b: &[Named<'r>]) -> Vec<&'r str> {
+    let figures = a.iter().chain(b).flat_map(|named| &named.result.figures);
+    distinct(figures.map(|figure| figure.id.as_str()))
 }
 
 /// The largest change first.
@@ -284,21 +289,14 @@ fn by_size(one: &Compared, other: &Compared) -> std::cmp::Ordering {
 }
 
 /// A comparison without figures: what differs around two results.
-fn surrounded<'a>(
-    a: &Named<'a>,
-    b: &Named<'a>,
-    machine: Vec<Differs>,
-    rules: Rules<'_>,
-    core_speed: Option<f64>,
-) -> Comparison<'a> {
+fn surrounded<'a>(a: &Named<'a>, b: &Named<'a>, machine: Vec<Differs>, rules: Rules<'_>) -> Comparison<'a> {
     let other_machine = !machine.is_empty();
     Comparison {
         a: a.name,
         b: b.name,
         threshold: rules.threshold,
         conditions: surroundings::conditions(a.result, b.result),
-        warnings: surroundings::warnings(a.result, b.result, other_machine, rules.cross_machine, core_speed),
-        core_speed,
+        warnings: surroundings::warnings(a.result, b.result, other_machine, rules.cross_machine),
         machine,
         narrower: "run --thorough, or compare --live (both in turn)",
         ..Comparison::default()

@@ -1,6 +1,8 @@
 //! Finds what else differs between two results: the machine, the conditions, and what follows from it.
 
-use oscost_results::{Conditions, Mark, RunResult, Status, telling_parameters};
+use std::collections::BTreeSet;
+
+use oscost_results::{Conditions, Figure, Mark, RunResult, Status, telling_parameters};
 
 use super::Differs;
 use super::bills::is_bill;
@@ -157,19 +159,41 @@ pub fn incomparable(a: &RunResult, b: &RunResult) -> Option<&'static str> {
     foreign(a, b).or_else(|| (!is_bill(a) && !has_common()).then_some(NOTHING_IN_COMMON))
 }
 
+/// Why two results have nothing to say of each other on a page. Prices of two machines, or of two methods, stand side by side
+/// there without a verdict.
+pub(crate) fn apart(a: &RunResult, b: &RunResult) -> Option<&'static str> {
+    // A count that failed has a row that says so.
+    let is_told =
+        |it: &Figure| it.status == Status::Measured || is_count(a) && it.status != Status::Unsupported;
+    let told: BTreeSet<&str> = a.figures.iter().filter(|it| is_told(it)).map(|it| it.id.as_str()).collect();
+    let has_common = || b.figures.iter().any(|it| is_told(it) && told.contains(it.id.as_str()));
+    other_kind(a, b).or_else(|| (!is_bill(a) && !has_common()).then_some(NOTHING_IN_COMMON))
+}
+
 /// What is said of a result without a figure that another one has.
 pub(super) const NOTHING_IN_COMMON: &str = "no figure in common";
 
 /// Why figures of two results would say different things even of the same operations.
 pub(super) fn foreign(a: &RunResult, b: &RunResult) -> Option<&'static str> {
-    if is_count(a) != is_count(b) {
-        Some("counts of instructions are not times")
-    } else if is_bill(a) != is_bill(b) {
-        Some("a bill is no price list")
+    if let Some(why) = other_kind(a, b) {
+        Some(why)
     } else if !machine(a, b).is_empty() {
         Some("of another machine")
     } else if a.estimators != b.estimators {
         Some("made by another method")
+    } else {
+        None
+    }
+}
+
+/// Why two results hold things of different kinds.
+fn other_kind(a: &RunResult, b: &RunResult) -> Option<&'static str> {
+    if is_count(a) != is_count(b) {
+        Some("counts of instructions are not times")
+    } else if is_bill(a) != is_bill(b) {
+        Some("a bill is no price list")
+    } else if is_count(a) && a.machine.architecture != b.machine.architecture {
+        Some("instructions of another architecture")
     } else {
         None
     }
@@ -243,9 +267,10 @@ fn mitigations(a: Option<&str>, b: Option<&str>) -> Option<Differs> {
     Some(Differs { what: "mitigations", a: only(&of_a, &of_b), b: only(&of_b, &of_a) })
 }
 
-/// By how much the core ran slower in `b`, where that is another speed.
-pub(super) fn core_speed(a: &RunResult, b: &RunResult) -> Option<f64> {
-    slowed(&[a], &[b]).filter(|slowed| slowed.abs() > ONE_SPEED)
+/// By how much the core ran slower in all results of `b` together, where that is another speed.
+pub(super) fn core_speed(a: &[Named<'_>], b: &[Named<'_>]) -> Option<f64> {
+    let [a, b] = [a, b].map(|side| side.iter().map(|named| named.result).collect::<Vec<_>>());
+    slowed(&a, &b).filter(|slowed| slowed.abs() > ONE_SPEED)
 }
 
 /// "5.0 % slower".
@@ -259,7 +284,6 @@ pub(super) fn warnings(
     b: &RunResult,
     other_machine: bool,
     cross_machine: bool,
-    core_speed: Option<f64>,
 ) -> Vec<String> {
     let mut all = Vec::new();
     if other_machine {
@@ -285,9 +309,6 @@ pub(super) fn warnings(
     if (a.estimators, b.estimators) == (1, 1) {
         let what = "both results are of version 1, and are judged by version 1's rule (METHOD.md, Comparing)";
         all.push(what.to_owned());
-    }
-    if let Some(slowed) = core_speed {
-        all.push(format!("the core ran {} in the second run", how_fast(slowed)));
     }
     for (result, name) in [(a, "first"), (b, "second")] {
         if result.partial {

@@ -29,9 +29,9 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
     let mut parts: Vec<Part> = more.into_iter().chain(listed(&runs[older..], unicode)).collect();
     // The name and the range take the rest.
     let room = columns / 5;
-    let lines = of_figures(runs, room, unicode);
+    let (lines, hidden) = of_figures(runs, room, unicode);
     if lines.is_empty() {
-        parts.push(Part::Answer(vec![NONE.to_owned()]));
+        parts.push(Part::Answer(none(room, hidden)));
     } else {
         let count = counted(lines.len(), "figure", "figures");
         let rows = lines.into_iter().map(|line| vec![line.name, line.strip, line.range, line.last]);
@@ -39,13 +39,22 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
         parts.push(Part::Table(Table::of(columns, rows)));
         let newest = if runs.len() > room { format!(", the newest {room}") } else { String::new() };
         let answer = format!("{count}; one sign a run{newest}, from low to high; --verbose: intervals");
-        parts.push(Part::Answer(vec![answer]));
+        parts.push(Part::Answer(std::iter::once(answer).chain(of_older(hidden)).collect()));
     }
     View::new(title(runs), parts)
 }
 
-/// What is said where nothing was measured twice.
-const NONE: &str = "No figure was measured in two runs.";
+/// What is said where nothing was measured twice in the runs that have room.
+fn none(room: usize, hidden: usize) -> Vec<String> {
+    let of = if hidden == 0 { "two runs".to_owned() } else { format!("two of the newest {room} runs") };
+    std::iter::once(format!("No figure was measured in {of}.")).chain(of_older(hidden)).collect()
+}
+
+/// Figures that were measured twice in older runs alone or together with them, and how to see these.
+fn of_older(hidden: usize) -> Option<String> {
+    let figures = counted(hidden, "figure needs", "figures need");
+    (hidden > 0).then(|| format!("{figures} older runs: --only ID shows one, --format html all"))
+}
 
 fn title(runs: &[(String, Outline)]) -> String {
     format!("{}, oldest first", counted(runs.len(), "run", "runs"))
@@ -71,8 +80,8 @@ fn listed(runs: &[(String, Outline)], unicode: bool) -> impl Iterator<Item = Par
     parts.into_iter()
 }
 
-/// Each figure of two runs or more: one sign a run, of the newest `room` runs.
-fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> Vec<HistoryLine> {
+/// Each figure of two runs or more: one sign a run, of the newest `room` runs. Then how many of them have fewer than two of these.
+fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> (Vec<HistoryLine>, usize) {
     // Each figure with its estimate in every run: the runs are gone through once, however many there are.
     let mut newest: BTreeMap<&str, u32> = BTreeMap::new();
     for figure in runs.iter().flat_map(|(_, run)| &run.figures) {
@@ -95,16 +104,19 @@ fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> Vec<His
         }
     }
     let line = |key: &(&str, &str)| known.get(key)?.line(key.0, runs.len().saturating_sub(room), unicode);
-    order.iter().filter_map(line).collect()
+    let lines: Vec<HistoryLine> = order.iter().filter_map(line).collect();
+    let several = known.values().filter(|strip| strip.estimates.iter().flatten().count() > 1).count();
+    let hidden = several - lines.len();
+    (lines, hidden)
 }
 
 /// Each figure over the runs, with its intervals.
 fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Part> {
     // As many runs as a line has room for: the newest.
     let room = columns.saturating_sub(6);
-    let lines = of_figures(runs, room, unicode);
+    let (lines, hidden) = of_figures(runs, room, unicode);
     if lines.is_empty() {
-        return vec![Part::Answer(vec![NONE.to_owned()])];
+        return vec![Part::Answer(none(room, hidden))];
     }
     let which = if runs.len() > room { format!("the newest {room} runs") } else { "these runs".to_owned() };
     let mut parts = vec![Part::Words(format!(
@@ -132,6 +144,7 @@ fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Par
             parts.extend([Part::Words(name), picture, Part::Remarks(vec![range])]);
         }
     }
+    parts.extend(of_older(hidden).map(|words| Part::Answer(vec![words])));
     parts
 }
 

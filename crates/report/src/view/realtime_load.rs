@@ -20,10 +20,19 @@ const TIMELINE: usize = 72;
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     let sessions: Vec<Session<'_>> =
         story.measured().filter_map(session).filter(|session| session.load.is_some()).collect();
-    let first = sessions.first()?;
-    let window = first.value(quantity::RANGE_WINDOW).map_or("time".to_owned(), numbers::duration);
+    if sessions.is_empty() {
+        return None;
+    }
+    let windows = numbers::ascending(sessions.iter().filter_map(|it| it.value(quantity::RANGE_WINDOW)));
+    let window = match windows[..] {
+        [] => "time".to_owned(),
+        [all] => numbers::duration(all),
+        [shortest, .., longest] => {
+            format!("window, of {} to {} by session", numbers::duration(shortest), numbers::duration(longest))
+        }
+    };
     let mut parts = vec![Part::Words(format!(
-        "Each session runs without the load (idle), with it (busy), and without it again. A row has the messages of all its clients. Width is 2 standard deviations (sd). Max range is mean - sd to mean + sd of the worst {window}, as in document 002. Max peak is the longest latency. A busy CPU does not halt, so busy can be faster than idle: no row is subtracted from another."
+        "Each session runs without the load (idle), with it (busy), and without it again. A row has the messages of all its clients. Width is 2 standard deviations (sd). Max range is mean - sd to mean + sd of the worst {window}, as in document 002. Max peak is the longest latency. Lost and skipped are of the whole session, idle and busy. A busy CPU does not halt, so busy can be faster than idle: no row is subtracted from another."
     ))];
     for (load, here) in grouped(&sessions, |session| session.load) {
         let what = here[0].figure.remarks.iter().find_map(|remark| RemarkCode::Load.holes(remark)?.pop());
@@ -42,8 +51,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
 }
 
 fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
-    let heads =
-        ["transport", "", "mean", "width", "median", "p99", "max range", "max peak", "lost", "skipped"];
+    let heads = "transport||mean|width|median|p99|max range|max peak|lost in all|skipped in all".split('|');
     let rows = sessions.iter().flat_map(|session| {
         let time = |part: &str, name: &str| session.time(&format!("{part}_{name}"));
         let row = |first: String, part: &str, counts: [String; 2]| {
@@ -83,10 +91,12 @@ pub(crate) fn finding(story: &Story<'_>) -> Option<String> {
     };
     let most = if medians.len() > 1 { format!(" to {}", told(last)) } else { String::new() };
     let whom = if clients == 1 { "its client".to_owned() } else { format!("one of {clients} clients") };
+    // Nobody knows in which part of a session a message was lost.
+    let of = if medians.len() == 1 { "the whole session" } else { "whole sessions" };
     let lost = match medians.iter().map(|(_, it)| lost(it)).sum::<f64>() {
         0.0 => String::new(),
-        1.0 => "; one message was lost".to_owned(),
-        many => format!("; {} messages were lost", numbers::count(many)),
+        1.0 => format!("; one message was lost over {of}"),
+        many => format!("; {} messages were lost over {of}", numbers::count(many)),
     };
     Some(format!("Under load a message reaches {whom} after {}{most} (medians){lost}", told(first)))
 }
@@ -98,7 +108,7 @@ pub(crate) fn cards(story: &Story<'_>, most: usize) -> Option<(Vec<Card>, String
             [("idle ", session.time("idle_p50")), ("longest under load ", session.time("busy_peak"))];
         let beside = beside.into_iter().filter(|(_, time)| !time.is_empty());
         let beside: Vec<String> = beside.map(|(what, time)| format!("{what}{time}")).collect();
-        let size = format!("lost: {}", numbers::count(lost(session)));
+        let size = format!("lost over the whole session: {}", numbers::count(lost(session)));
         let card = Card::of(Hue::Switch, &numbers::duration(*time), named(story, session), beside.join(", "));
         Card { size, link: session.figure.id.clone(), ..card }
     };

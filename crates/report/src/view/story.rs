@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::blocks::View;
 use crate::blocks::prices::{Numbers, Outcome, PriceFamily, PriceRow};
-use crate::evidence::{contradiction, per_operation, system_calls};
+use crate::evidence::{per_operation, system_calls};
 use crate::words::{distinct, grouped, plain, readable, words};
 use crate::{numbers, view::picture};
 
@@ -118,16 +118,10 @@ impl<'a> Story<'a> {
             Status::Unknown => "unknown",
         };
         let stated = figure.why.as_deref().filter(|why| !why.is_empty()).map(|why| self.plain(why));
-        let counted =
-            || figure.evidence.claims.iter().filter(|claim| claim.holds == Some(false)).map(contradiction);
-        let mut why = match (stated, figure.status) {
-            (Some(why), _) => why,
-            (None, Status::Contradicted) if counted().next().is_some() => {
-                self.plain(&counted().collect::<Vec<_>>().join("; "))
-            }
-            (None, Status::Unknown) => "its state is one of a later version of oscost".to_owned(),
-            (None, _) => "no reason is on record".to_owned(),
-        };
+        let mut why = stated.unwrap_or_else(|| match figure.status {
+            Status::Unknown => "its state is one of a later version of oscost".to_owned(),
+            _ => "no reason is on record".to_owned(),
+        });
         if let Some(remedy) = figure.remedy.as_deref().filter(|remedy| !remedy.is_empty()) {
             why = format!("{why}; remedy: {}", self.plain(remedy));
         }

@@ -1,11 +1,12 @@
 //! The first lines of a program's bill: what they say of the two runs.
 
-use crate::written::Says;
-use oscost_report::Style;
+use crate::fixture;
+use crate::written::{Says, written};
 use oscost_report::bill::BillChanges;
+use oscost_report::{Named, Style, page, page_of_runs};
 use oscost_results::Estimate;
 use oscost_results::bill::{Bill, BillItem, Call, CountedRun, Price, RunUsage, SwitchCount};
-use oscost_results::{Conditions, Machine, RunResult, Tool};
+use oscost_results::{Conditions, Machine, Outline, RunResult, Tool, outline_from_bytes, to_bytes};
 
 const STYLE: Style = Style { width: 200, unicode: true, colour: false };
 
@@ -19,10 +20,14 @@ fn said(free: (u64, u64), counted: (u64, u64)) -> String {
     shown(Bill { free: Some(usage(free)), counted: vec![one], ..Bill::default() })
 }
 
-fn shown(bill: Bill) -> String {
+fn result(bill: Bill) -> RunResult {
     let at = std::time::SystemTime::UNIX_EPOCH;
     let empty = RunResult::begun(at, Tool::default(), Machine::default(), Conditions::default());
-    let result = RunResult { bill: Some(Box::new(bill)), ..empty };
+    RunResult { bill: Some(Box::new(bill)), ..empty }
+}
+
+fn shown(bill: Bill) -> String {
+    let result = result(bill);
     let mut out = Vec::new();
     oscost_report::bill::shown(&result, false, &STYLE, &mut out).unwrap();
     String::from_utf8(out).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -71,20 +76,24 @@ fn of_a_time_that_is_not_known_no_share_is_shown() {
     assert!(shown(bill(Some(ns(14.0)))).contains("1429 %"));
 }
 
+/// A program that reads so often.
+fn bill(times: u64) -> Bill {
+    let calls = ["read", "getpid"].map(|name| Call {
+        name: name.to_owned(),
+        times: if name == "read" { times } else { 7 },
+        size_class: (name == "read").then_some(65536),
+        ..Call::default()
+    });
+    let item = BillItem { words: "read of up to 64 KiB".to_owned(), times, ..BillItem::default() };
+    Bill {
+        counted: vec![CountedRun { calls: calls.into(), complete: true, ..CountedRun::default() }],
+        items: vec![item],
+        ..Bill::default()
+    }
+}
+
 #[test]
 fn two_bills_show_what_differs_and_count_what_does_not() {
-    let bill = |times| {
-        let calls = ["read", "getpid"].map(|name| Call {
-            name: name.to_owned(),
-            times: if name == "read" { times } else { 7 },
-            size_class: (name == "read").then_some(65536),
-            ..Call::default()
-        });
-        Bill {
-            counted: vec![CountedRun { calls: calls.into(), complete: true, ..CountedRun::default() }],
-            ..Bill::default()
-        }
-    };
     let text = |now| {
         let mut out = Vec::new();
         BillChanges::between(&bill(3), &bill(now)).text(&STYLE, &mut out).unwrap();
@@ -93,4 +102,41 @@ fn two_bills_show_what_differs_and_count_what_does_not() {
     let (moved, same) = (text(5), text(3));
     moved.says("read of up to 64 KiB").lacks("getpid").says("1 more, 0 fewer, 1 equal");
     same.says("0 more, 0 fewer, 2 equal").lacks("verdict");
+}
+
+/// The page was that of a price list without figures, and every price list was compared with it.
+#[test]
+fn a_bill_has_its_page_whatever_stands_beside_it() {
+    let (prices, first, second) = (fixture::result(), result(bill(3)), result(bill(5)));
+    let named = |all: &[&'static str], results: &[&RunResult]| {
+        let named = all.iter().zip(results).map(|(&name, &result)| Named { name, result });
+        written(|out| page(&named.collect::<Vec<_>>(), out))
+    };
+    let alone = named(&["prices", "bill"], &[&prices, &second]);
+    alone.says("oscost / bill").says("prices is not compared: a bill is no price list");
+    alone.says("read of up to 64 KiB").lacks("No figure was measured");
+    let two = named(&["one", "two"], &[&first, &second]);
+    two.says("oscost / bill").says("Counts of two bills: 1 more, 0 fewer, 1 equal").says("one \u{2192} two");
+    let after = named(&["bill", "prices"], &[&second, &prices]);
+    after.says("bill is not compared: a bill is no price list").lacks("No figure was measured");
+}
+
+/// What became of the figures until then is told, and the nearest run that holds some stands beside the newest.
+#[test]
+fn a_history_with_bills_in_it_is_one_of_the_price_lists() {
+    let (prices, paid) = (fixture::result(), result(bill(3)));
+    let over = |results: [&RunResult; 3]| {
+        let names = ["run-0", "run-1", "run-2"];
+        let outline = |result: &RunResult| outline_from_bytes(&to_bytes(result).unwrap()).unwrap();
+        let runs = names.iter().zip(results).map(|(name, result)| ((*name).to_owned(), outline(result)));
+        let runs: Vec<(String, Outline)> = runs.collect();
+        let named = names.iter().zip(results).map(|(&name, result)| Named { name, result });
+        written(|out| page_of_runs(&runs, &named.collect::<Vec<_>>(), out))
+    };
+    let newest = over([&prices, &prices, &paid]);
+    newest.says("oscost / history").says("read of up to 64 KiB").says("clock/monotonic over the runs: ");
+    newest.says("; the newest: ").lacks("No figure was measured").lacks("#figure-clock-monotonic");
+    let between = over([&prices, &paid, &prices]);
+    between.says("; the newest beside an older one: ").says("run-1 is not compared: ");
+    over([&paid, &prices, &prices]).says("; the newest beside the one before: ");
 }

@@ -149,9 +149,13 @@ fn a_fleet_says_what_it_could_not_show() {
     assert!(!page.contains("class=\"chip good\""), "nothing is well as long as a host may be odd");
 
     let few: Vec<Host> = (0..7).map(|at| host(at, 1.0)).collect();
-    assert!(text(&judged(&few), false, 200).contains(
+    let few = judged(&few);
+    assert!(text(&few, false, 200).contains(
         "No verdict: it takes 8 hosts with the same model and kernel, and results of 7 hosts were read"
     ));
+    // Where nobody is judged nothing is drawn, and nobody is counted among those that lie apart or do not.
+    let page = written(|out| few.page(out));
+    page.says("No verdict: ").lacks("usual deviations apart").lacks("Figures of each group").lacks("<figure");
 }
 
 #[test]

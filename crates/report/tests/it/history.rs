@@ -1,7 +1,7 @@
 //! The list of a store's runs, and each figure over them.
 
 use crate::fixture;
-use crate::written::{Says, style, written};
+use crate::written::{Says, flat, style, written};
 
 use oscost_report::{Named, history, history_whole, page_of_runs};
 use oscost_results::{Outline, RunResult, outline_from_bytes, to_bytes};
@@ -94,6 +94,33 @@ fn a_line_has_room_for_the_newest_runs() {
     assert_eq!(strip.trim(), ".".repeat(34));
 }
 
+/// What the newest runs lack was left out, and denied where nothing else was left.
+#[test]
+fn figures_of_older_runs_alone_are_counted() {
+    let without = |ids: &[&str]| {
+        let mut outline = outline(1.0, None);
+        outline.figures.retain(|figure| !ids.contains(&figure.id.as_str()));
+        outline
+    };
+    let both = |newest: &Outline| {
+        let older = [outline(1.0, None), outline(2.0, None)];
+        let runs = named(older.into_iter().chain(std::iter::repeat_n(newest.clone(), 20)));
+        let lines = written(|out| history(&runs, &style(100, false), out));
+        // So wide that either has room for 20 runs.
+        [lines, shown(&runs, 26, false)].map(|text| flat(&text))
+    };
+    for text in both(&without(&["clock/monotonic"])) {
+        text.says("1 figure needs older runs: --only ID shows one");
+    }
+    let all = outline(1.0, None);
+    for text in both(&without(&all.figures.iter().map(|it| it.id.as_str()).collect::<Vec<_>>())) {
+        text.says("No figure was measured in two of the newest 20 runs.").says("figures need older runs");
+    }
+    for text in both(&all) {
+        text.lacks("older runs: ");
+    }
+}
+
 #[test]
 fn hostile_names_and_notes_obey_nobody() {
     let note = "\u{1b}[2J\u{202e}\r\n<script>";
@@ -132,6 +159,21 @@ fn instructions_and_times_are_two_figures() {
     let lines = text.lines().filter(|line| line.trim_start().starts_with("clock/monotonic "));
     let units: Vec<bool> = lines.map(|line| line.contains("instructions")).collect();
     assert_eq!(units, [false, true], "{text}");
+}
+
+/// A machine on which two versions of the program ran is one system.
+#[test]
+fn a_system_is_a_processor_and_a_kernel() {
+    let heading = |change: &dyn Fn(&mut Outline)| {
+        let mut runs = named((0..3).map(|_| outline(1.0, None)));
+        change(&mut runs[0].1);
+        let newest = fixture::result();
+        let page = written(|out| page_of_runs(&runs, &[Named { name: "run-2", result: &newest }], out));
+        page.split("<h1").nth(1).unwrap().split("</h1>").next().unwrap().to_owned()
+    };
+    heading(&|run| run.tool.version = "0.9.9".to_owned()).says("3 runs: ").lacks(" systems: ");
+    heading(&|run| run.conditions.kernel = "Linux 99".to_owned()).says("3 runs of 2 systems: ");
+    heading(&|run| run.machine.cpu_model = "another".to_owned()).says("3 runs of 2 systems: ");
 }
 
 /// On a page they are two pictures, and only that of the unit that the newest run has leads to its receipt.

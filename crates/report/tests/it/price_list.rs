@@ -59,6 +59,16 @@ fn what_befell_a_run_is_seen_on_the_fullest_screen() {
     assert!(shown(&result, style(100, true)).contains("the clock source changed from tsc to hpet"));
 }
 
+#[test]
+fn what_is_withheld_says_why_or_that_nobody_knows() {
+    let mut result = fixture::result();
+    shown(&result, style(160, false))
+        .says("withheld: claims 1 system calls an operation, the audit counted 0.00");
+    let figure = result.figures.iter_mut().find(|figure| figure.status == Status::Contradicted).unwrap();
+    figure.why = None;
+    shown(&result, style(160, false)).says("withheld: no reason is on record");
+}
+
 /// The lines of the rows: what is indented by two.
 fn rows(shown: &str) -> Vec<&str> {
     shown.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).collect()

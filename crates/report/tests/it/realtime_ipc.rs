@@ -184,7 +184,7 @@ fn idle_and_busy_stand_beside_each_other_and_the_load_is_marked() {
     // 100 ticks in columns of two: the load is on from the middle of column 25 to that of 37.
     let under = lines.iter().find(|line| line.contains("=====")).expect("marks");
     assert_eq!(under.matches('=').count(), 12, "{under}");
-    told.says("worst 1.00 s");
+    told.says("worst 1.00 s").says("lost in all");
     // It is told in its own view alone.
     let (others, under) = told.split_once("REALTIME IPC UNDER LOAD").unwrap();
     assert_eq!(others.matches("futex broadcast").count(), sessions, "{told}");
@@ -192,6 +192,31 @@ fn idle_and_busy_stand_beside_each_other_and_the_load_is_marked() {
         under.contains("the worst message before the load took 10.0 us, under it 10.0 us, after it 50.0 us"),
         "{told}"
     );
+}
+
+/// The window of the first session was told of all of them.
+#[test]
+fn sessions_with_other_windows_are_told_apart() {
+    let mut result = result();
+    result.figures.push(loaded());
+    told(&result).says("of the worst 1.00 s, as in document 002");
+    let mut longer = loaded();
+    longer.id = longer.id.replace("futex_broadcast", "pipe");
+    longer.quantities.get_mut("range_window").unwrap().estimate.value = 1e10;
+    result.figures.push(longer);
+    told(&result).says("of the worst window, of 1.00 s to 10.0 s by session, as in document 002");
+}
+
+/// The table of a launch counted each part from one, and the list of all messages from the beginning of the session.
+#[test]
+fn a_message_has_one_number_before_and_after_the_load() {
+    let mut result = fixture::of(vec![loaded()]);
+    result.reproductions.clear();
+    let page = paged(&result);
+    // The last of 100 ticks, 25 of them after the load.
+    page.says("50.0 \u{b5}s at tick 100").says(", after it<td>");
+    let row = page.split(", after it<td>").nth(1).unwrap().lines().next().unwrap();
+    assert!(row.starts_with("25<td>") && row.ends_with("<td>100"), "{row}");
 }
 
 /// The heading names what clients saw under the load, and not a number over the whole session.
@@ -207,18 +232,19 @@ fn a_page_of_loaded_sessions_says_what_the_load_did() {
     result.figures = vec![loaded()];
     let one = heading(&result);
     one.says("Under load a message reaches its client after 6.00 \u{b5}s by futex broadcast");
-    one.says("3 messages were lost");
+    one.says("3 messages were lost over the whole session");
     let card = {
         let page = paged(&result);
         let begin = page.find("class=\"card").unwrap();
         page[begin..].split("<h2").next().unwrap().replace('\u{a0}', " ")
     };
-    card.says("6.00").says("idle 3.00 \u{b5}s").says("lost: 3");
+    card.says("6.00").says("idle 3.00 \u{b5}s").says("lost over the whole session: 3");
     let mut slower = loaded();
     slower.id = "realtime_ipc/pipe/same_cpu/clients_1/load_command_x".into();
     slower.quantities.get_mut("busy_p50").unwrap().estimate.value = 9000.0;
     result.figures.push(slower);
     heading(&result).says("by futex broadcast to 9.00 \u{b5}s by pipe");
+    heading(&result).says("6 messages were lost over whole sessions");
     // Beside a session without a load it is no answer.
     result.figures.push(session("pipe", 1, "", 1000.0));
     assert!(!heading(&result).contains("Under load"), "{}", heading(&result));

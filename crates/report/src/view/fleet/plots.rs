@@ -74,6 +74,10 @@ fn small(finding: &str, strips: Vec<(String, String, Vec<f64>)>, usual: f64) -> 
         .filter(|it| !it.2.is_empty())
         .map(|(name, says, values)| Strip::of(name, says, Form::Columns(columns(&values))))
         .collect();
+    // Nothing is said of where nobody lies: a group without a verdict has no figures.
+    if strips.is_empty() {
+        return None;
+    }
     let heights = strips.iter().flat_map(|strip| match &strip.form {
         Form::Columns(columns) => columns.iter().map(|it| it[2]).collect::<Vec<_>>(),
         _ => Vec::new(),

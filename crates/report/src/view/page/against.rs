@@ -69,9 +69,18 @@ fn changed(comparison: &Comparison<'_>) -> Option<String> {
     (!told.is_empty()).then(|| format!("{}{rest}", told.join(", and ")))
 }
 
+/// The names of two results, the older one first.
+pub(super) fn pair(before: &str, now: &str) -> String {
+    format!("{} \u{2192} {}", plain(before, true), plain(now, true))
+}
+
+/// The names of two results as a chip.
+pub(super) fn pair_chip(before: &str, now: &str) -> Chip {
+    Chip { text: pair(before, now), tone: None, whole: "before \u{2192} now".to_owned() }
+}
+
 /// The two, and whether their surroundings are the same.
 pub(super) fn chips(comparison: &Comparison<'_>) -> Vec<Chip> {
-    let pair = format!("{} \u{2192} {}", plain(comparison.a, true), plain(comparison.b, true));
     let differs = comparison.machine.iter().chain(&comparison.conditions);
     let differs: Vec<String> = differs
         .map(|it| format!("{} {} \u{2192} {}", it.what, plain(&it.a, true), plain(&it.b, true)))
@@ -80,10 +89,7 @@ pub(super) fn chips(comparison: &Comparison<'_>) -> Vec<Chip> {
         0 => ("same machine, same conditions".to_owned(), Tone::Good),
         count => (counted(count, "fact around them differs", "facts around them differ"), Tone::Doubt),
     };
-    vec![
-        Chip { text: pair, tone: None, whole: "before \u{2192} now".to_owned() },
-        Chip { text, tone: Some(tone), whole: differs.join("; ") },
-    ]
+    vec![pair_chip(comparison.a, comparison.b), Chip { text, tone: Some(tone), whole: differs.join("; ") }]
 }
 
 /// The rows, the worst first.
@@ -95,7 +101,7 @@ pub(super) fn forest(comparison: &Comparison<'_>, newest: &RunResult) -> Forest 
     let ends = rows.iter().filter_map(|row| row.change).flat_map(|[low, _, high]| [low.abs(), high.abs()]);
     let farthest = ends.filter(|it| it.is_finite()).fold(3.0 * comparison.threshold, f64::max);
     Forest {
-        pair: format!("{} \u{2192} {}", plain(comparison.a, true), plain(comparison.b, true)),
+        pair: pair(comparison.a, comparison.b),
         finding: answer(comparison).0,
         margin: comparison.threshold,
         limit: farthest.clamp(0.01, FARTHEST),

@@ -1,6 +1,7 @@
 //! Results as a page for a browser: what was found, the answers, then the figures with their receipts.
 
 mod against;
+mod beside;
 mod cards;
 mod heading;
 mod hues;
@@ -17,13 +18,11 @@ use super::{doctor, documents, gallery, screen};
 use crate::blocks::page::{Chip, Page, Section};
 use crate::blocks::{Hue, Part, Tone, View};
 use crate::evidence::system_calls;
-use crate::judge::{Comparison, Rules, compare};
+use crate::judge::apart;
 use crate::named::Named;
-use crate::words::{counted, plain};
+use crate::words::{counted, distinct, plain};
 use over::Run;
 
-/// Most comparisons that a page has room for: the newest result against its predecessors.
-const MOST_COMPARED: usize = 6;
 /// Switches an operation from which on another thread runs meanwhile.
 const SWITCHES: f64 = 0.25;
 /// System calls an operation below which there are none: the audit's own.
@@ -48,38 +47,41 @@ fn page_over(runs: &[Run], whole: &[Named<'_>]) -> Page {
             ..Page::default()
         };
     };
-    let story = Story::new(newest.result, true);
+    let bill = newest.result.bill.as_deref();
+    let mut page = match bill {
+        Some(bill) => super::bill::page(newest, bill),
+        None => of_one(&Story::new(newest.result, true), newest),
+    };
+    let (mut like_it, mut left_out) = (Vec::new(), Vec::new());
     // The nearest predecessor first: that is the question most often asked.
-    let nearest = others.iter().rev().take(MOST_COMPARED);
-    let against: Vec<Comparison<'_>> =
-        nearest.map(|other| compare(other, newest, Rules::default())).collect();
-    let mut page = of_one(&story, newest);
-    if let Some(first) = against.first() {
-        let (heading, cards) = against::answer(first);
-        page.kind = "compared";
-        page.title = format!("{}: {}", plain(newest.name, true), heading);
-        page.heading = heading;
-        page.chips.splice(0..0, against::chips(first));
-        page.warnings.extend(first.warnings.iter().map(|it| format!("warning: {}", plain(it, true))));
-        page.cards = cards;
-        page.sizes = String::new();
-        let mut sections: Vec<Section> =
-            against.iter().map(|it| Section::Compared(against::forest(it, newest.result))).collect();
-        if runs.len() > 2 {
-            let history = over::history(runs, newest.result);
-            let finding = history.finding.clone();
-            sections.insert(0, Section::Over(history));
-            let machines = crate::words::distinct(runs.iter().map(|run| &run.place)).len();
-            let over = counted(runs.len(), "run", "runs");
-            let of = if machines > 1 { format!(" of {machines} systems") } else { String::new() };
-            page.kind = "history";
-            page.heading =
-                format!("{over}{of}: {finding}; the newest beside the one before: {}", page.heading);
+    for other in others.iter().rev() {
+        match apart(other.result, newest.result) {
+            Some(why) => left_out.push(format!("{} is not compared: {why}", plain(other.name, true))),
+            None => like_it.push(other),
         }
-        sections.splice(0..0, gallery::view(whole).map(Section::View));
-        sections.append(&mut page.sections);
-        page.sections = sections;
     }
+    let mut sections = beside::others(&mut page, &like_it, newest);
+    page.warnings.extend(left_out);
+    if runs.len() > 2 {
+        // The page of a bill has no receipts.
+        let receipts: &[Figure] = if bill.is_some() { &[] } else { &newest.result.figures };
+        let history = over::history(runs, receipts);
+        let systems = distinct(runs.iter().map(|run| &run.system)).len();
+        let over = counted(runs.len(), "run", "runs");
+        let of = if systems > 1 { format!(" of {systems} systems") } else { String::new() };
+        let is_like_it = |before: &Named<'_>| apart(before.result, newest.result).is_none();
+        let beside = match others.last() {
+            _ if page.kind != beside::COMPARED => "",
+            Some(before) if is_like_it(before) => " beside the one before",
+            _ => " beside an older one",
+        };
+        page.kind = "history";
+        page.heading = format!("{over}{of}: {}; the newest{beside}: {}", history.finding, page.heading);
+        sections.insert(0, Section::Over(history));
+    }
+    sections.splice(0..0, gallery::view(whole).map(Section::View));
+    sections.append(&mut page.sections);
+    page.sections = sections;
     hues::assign(&mut page.sections);
     page
 }

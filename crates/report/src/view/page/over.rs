@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use oscost_results::{Estimate, Outline, RunResult, Status};
+use oscost_results::{Estimate, Figure, Outline, Status};
 use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::history::{Course, History};
@@ -17,8 +17,10 @@ use crate::words::{counted, plain};
 pub(super) struct Run {
     name: String,
     started: String,
-    /// Kernel, processor, and version of the program.
-    pub place: String,
+    /// Processor and kernel.
+    pub system: String,
+    /// Version of the program.
+    version: String,
     /// Id, revision, estimate, unit.
     figures: Vec<(String, u32, Estimate, String)>,
 }
@@ -52,13 +54,14 @@ impl Run {
         place: [&String; 3],
         figures: Vec<(String, u32, Estimate, String)>,
     ) -> Self {
-        let place = place.map(|text| plain(text, true)).join(", ");
-        Self { name: plain(name, true), started: plain(started, true), place, figures }
+        let [processor, kernel, version] = place.map(|text| plain(text, true));
+        let system = format!("{processor}, {kernel}");
+        Self { name: plain(name, true), started: plain(started, true), system, version, figures }
     }
 }
 
-/// The history of `runs`, of which `newest` has its receipts on the page.
-pub(super) fn history(runs: &[Run], newest: &RunResult) -> History {
+/// The history of `runs`; `receipts` are the figures that have theirs on the page.
+pub(super) fn history(runs: &[Run], receipts: &[Figure]) -> History {
     let mut revisions: BTreeMap<&str, u32> = BTreeMap::new();
     for (id, revision, ..) in runs.iter().flat_map(|run| &run.figures) {
         let latest = revisions.entry(id).or_default();
@@ -86,7 +89,7 @@ pub(super) fn history(runs: &[Run], newest: &RunResult) -> History {
     let of = |key: &(&str, &str)| {
         let (id, unit) = *key;
         // The receipt of a figure without a number says why it has none, whatever it was in other runs.
-        let has_receipt = newest.figures.iter().any(|it| {
+        let has_receipt = receipts.iter().any(|it| {
             it.id == id && it.quantities.get(headline(it)).is_none_or(|quantity| quantity.unit == unit)
         });
         course(id, unit, known.get(key)?, has_receipt)
@@ -97,7 +100,8 @@ pub(super) fn history(runs: &[Run], newest: &RunResult) -> History {
         beyond(other).total_cmp(&beyond(one)).then(other.in_all.total_cmp(&one.in_all))
     });
     let finding = finding(&figures);
-    let runs = runs.iter().map(|run| (run.name.clone(), format!("{}, {}", run.started, run.place))).collect();
+    let place = |run: &Run| format!("{}, {}, {}", run.started, run.system, run.version);
+    let runs = runs.iter().map(|run| (run.name.clone(), place(run))).collect();
     History { finding, runs, figures: figures.into_iter().map(|(_, course)| course).collect() }
 }
 

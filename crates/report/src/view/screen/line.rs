@@ -1,7 +1,7 @@
 //! One figure in one line: its cells, its ratio, its marks. A number that cannot be is not shown; the line says why.
 
 use oscost_results::search::Pattern;
-use oscost_results::{Estimate, Expectation, Figure, Mark, PairedValue, Quantity, Status, Verdict, quantity};
+use oscost_results::{Estimate, Figure, Mark, PairedValue, Quantity, Status, Verdict, quantity};
 
 use super::RowChoice;
 use crate::blocks::Tone;
@@ -76,7 +76,7 @@ fn cells(story: &Story<'_>, figure: &Figure, notes: &mut Vec<String>) -> Result<
             return Err(missing("no value", "the result holds none"));
         };
         let tone = if state == "unsupported" { Tone::Doubt } else { Tone::Bad };
-        return Err(Missing { state, tone, why: short_contradiction(figure).unwrap_or(why) });
+        return Err(Missing { state, tone, why });
     }
     let series = headline(figure) != "floor";
     let Some(quoted) = figure.quantities.get(headline(figure)) else {
@@ -281,22 +281,6 @@ pub(super) fn is_of_a_row(story: &Story<'_>, mark: Mark) -> bool {
         marked += usize::from(figure.marks.contains(&mark));
     }
     mark != Mark::NotConverged && (all < 4 || marked * 2 <= all)
-}
-
-/// The first claim that does not hold, in a few words.
-fn short_contradiction(figure: &Figure) -> Option<String> {
-    if figure.status != Status::Contradicted || figure.why.is_some() {
-        return None;
-    }
-    let claim = figure.evidence.claims.iter().find(|claim| claim.holds == Some(false))?;
-    let (Expectation::Exactly(expected), "system_calls") = (claim.expected, &*claim.claim) else {
-        return None;
-    };
-    let observed = claim.observed.filter(|observed| observed.abs() < 1e6)?;
-    let calls = if expected == 1.0 { "call" } else { "calls" };
-    let meaning =
-        if expected > 0.0 && observed == 0.0 { ": answered without entering the kernel" } else { "" };
-    Some(format!("claims {} {calls}, counted {observed:.2}{meaning}", numbers::published(expected)))
 }
 
 #[cfg(test)]

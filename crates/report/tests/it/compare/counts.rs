@@ -1,8 +1,9 @@
 //! Results of counts against one another, and results that cannot be compared.
 
-use crate::written::{fits, style, written};
+use crate::written::{Says, fits, style, written};
 use oscost_report::compare::incomparable;
 use oscost_report::count::{Changes, CountVerdict, is_count};
+use oscost_report::{Named, page};
 use oscost_results::{
     Counted, Emulation, Estimate, Figure, FunctionNode, InstructionCount, Quantity, Repeats, RunResult,
     Status,
@@ -104,6 +105,43 @@ fn every_id_that_a_side_tried_has_its_row() {
     let changes = Changes::between(&before, &now);
     let unclear: Vec<&str> = changes.of(CountVerdict::Unclear).iter().map(|row| row.id.as_str()).collect();
     assert_eq!(unclear, ["varies", "none"], "what has no difference comes last");
+}
+
+/// Its revision was never looked at, and what the method added was called more.
+#[test]
+fn counts_of_two_methods_are_not_held_against_each_other() {
+    let (before, mut now) = (counted(&[("syscall/x", Ok(311))]), counted(&[("syscall/x", Ok(325))]));
+    now.figures[0].revision = 2;
+    let changes = Changes::between(&before, &now);
+    let row = &changes.rows[0];
+    let why = "its method changed between revisions 1 and 2";
+    assert_eq!((row.verdict, row.why.as_deref()), (CountVerdict::Unclear, Some(why)));
+    assert!(row.functions.is_empty() && !changes.exceeds(0));
+    let failed = counted(&[("syscall/x", Err((Status::Failed, "it did not end")))]);
+    let why = Changes::between(&failed, &now).rows[0].why.clone();
+    assert_eq!(why.as_deref(), Some("it did not end"), "what has no count has no method either");
+}
+
+/// A count has no launches: held against another one as prices are, no figure was measured in both.
+#[test]
+fn a_page_of_two_counts_says_what_became_more() {
+    let shown = |before: &RunResult, now: &RunResult| {
+        let named = [Named { name: "old", result: before }, Named { name: "new", result: now }];
+        let page = written(|out| page(&named, out));
+        page.lacks("No figure was measured");
+        page
+    };
+    let (before, now) = (counted(&[("syscall/x", Ok(311))]), counted(&[("syscall/x", Ok(325))]));
+    let differs = shown(&before, &now);
+    differs.says("<h1>Instructions: 1 more, 0 fewer, 0 equal, 0 unclear</h1>");
+    differs.says("old \u{2192} new").says("+14").lacks("not compared");
+    let failed = counted(&[("syscall/x", Err((Status::Failed, "it did not end")))]);
+    shown(&failed, &now).says("0 equal, 1 unclear</h1>").says("it did not end");
+    let mut elsewhere = now.clone();
+    elsewhere.machine.architecture = "aarch64".into();
+    shown(&before, &elsewhere).says("old is not compared: instructions of another architecture");
+    shown(&stored(), &now).says("old is not compared: counts of instructions are not times");
+    shown(&now, &stored()).says("old is not compared: counts of instructions are not times");
 }
 
 /// A line a figure at every width: what moved stands behind it as far as it fits.

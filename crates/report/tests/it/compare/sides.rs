@@ -102,6 +102,44 @@ fn what_a_side_has_no_quantity_of_is_one_sided() {
     assert_eq!((one.a.as_str(), one.b.as_str(), one.blind), ("has no quiet", "has no quiet", true));
 }
 
+/// Both first results lacked it, and the comparison did not mention it at all.
+#[test]
+fn what_the_first_results_lack_is_mentioned() {
+    let lacking = || {
+        let mut runs = side(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]);
+        runs[0].figures.retain(|figure| figure.id != MONOTONIC);
+        named(runs)
+    };
+    let comparison = compare_sides(&lacking(), &lacking(), Rules::default()).unwrap();
+    let of_it: Vec<_> = comparison.neither.iter().filter(|one| one.id == MONOTONIC).collect();
+    let [one] = of_it[..] else { panic!("{:?}", comparison.neither) };
+    assert_eq!((one.a.as_str(), one.b.as_str(), one.blind), ("not there", "not there", false));
+}
+
+/// The first result of each side decided for all.
+#[test]
+fn the_speed_of_the_core_is_that_of_all_results_of_a_side() {
+    let of = |speeds: &[f64]| {
+        let boots: Vec<String> = (0..speeds.len()).map(|boot| boot.to_string()).collect();
+        let mut runs = side(&boots.iter().map(|boot| (boot.as_str(), 1.0)).collect::<Vec<_>>());
+        for (run, speed) in runs.iter_mut().zip(speeds) {
+            for launch in run.figures.iter_mut().flat_map(|figure| &mut figure.launches) {
+                launch.chain_ns = launch.chain_ns.map(|ns| ns * speed);
+            }
+        }
+        named(runs)
+    };
+    let told = |b: &[f64]| {
+        let comparison = compare_sides(&of(&[1.0; 5]), &of(b), Rules::default()).unwrap();
+        comparison.warnings.into_iter().filter(|it| it.starts_with("the core ran")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(&[1.0, 1.2, 1.2, 1.2, 1.2]),
+        ["the core ran 20.0 % slower in the runs of the second side"]
+    );
+    assert_eq!(told(&[1.2, 1.0, 1.0, 1.0, 1.0]), Vec::<String>::new());
+}
+
 #[test]
 fn zero_on_both_sides_is_the_same_and_on_one_has_no_ratio() {
     let zero = || scaled(stored(), MONOTONIC, 0.0);

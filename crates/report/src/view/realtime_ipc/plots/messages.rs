@@ -75,18 +75,16 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
             middle(one).total_cmp(&middle(other))
         });
         let Some(last) = later else { continue };
+        // A tick has the number that it has in the whole launch, as in the list of all messages.
         let facets = match last.load {
-            None => vec![("", last.values)],
+            None => vec![("", 0..last.values.len())],
             Some((on, off)) => {
                 let off = off.min(last.values.len());
-                vec![
-                    (FACETS[0], &last.values[..on]),
-                    (FACETS[1], &last.values[on..off]),
-                    (FACETS[2], &last.values[off..]),
-                ]
+                vec![(FACETS[0], 0..on), (FACETS[1], on..off), (FACETS[2], off..last.values.len())]
             }
         };
-        for (facet, values) in facets {
+        for (facet, ticks) in facets {
+            let (before, values) = (ticks.start, &last.values[ticks]);
             let (Some((at, height)), Some(middle)) = (worst(values), middle(values)) else { continue };
             let name = format!("{}, {}", story.words(session.transport), story.words(last.client));
             if most.as_ref().is_none_or(|most| height > most.0) {
@@ -99,7 +97,7 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
             all.extend([middle, height]);
             let mut row = vec![name.clone(), values.len().to_string()];
             row.extend([middle, height].map(numbers::duration));
-            row.push(at.to_string());
+            row.push((before + at).to_string());
             rows.push(row);
             let says = format!("worst {}", numbers::duration(height));
             let strip = Strip::of(name, says, Form::Values(values.to_vec()));
@@ -132,7 +130,9 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
         _ => 0,
     });
     let ticks = lengths.next()?;
-    let x = if lengths.all(|length| length == ticks) {
+    // A part of a launch does not begin with its first tick.
+    let is_whole = by_facet.iter().all(|height| *height == 0.0);
+    let x = if is_whole && lengths.all(|length| length == ticks) {
         Axis::between("tick", "count", 0.5, ticks as f64 + 0.5)
     } else {
         Axis::between("course of each, from its first tick to its last", "share", 0.0, 1.0)
