@@ -81,6 +81,7 @@ fn partial(catalogue: &Catalogue, journal: &Recovered) -> Result<Fate, String> {
     let ours = records.iter().any(|record| match record {
         Record::Audited { id, .. } => known(id),
         Record::Launched { members, .. } => members.iter().any(|(id, _)| known(id)),
+        Record::Befell { ids, .. } => ids.iter().any(|id| known(id)),
     });
     if !ours {
         return Ok(Fate::Foreign);

@@ -157,7 +157,7 @@ pub struct Measuring {
     #[arg(long, value_name = "LIST")]
     pub cpu: Option<String>,
     /// What a CPU does while the partner on it waits
-    #[arg(long, value_name = "WHAT", default_value = "both")]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub idle_cpu: IdleCpu,
     /// End with code 5 if real-time scheduling is refused, instead of measuring without it
     #[arg(long)]
@@ -177,10 +177,10 @@ pub struct Measuring {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum IdleCpu {
     /// The system decides; usually it halts
-    #[default]
     Halt,
     /// It stays awake
     Poll,
     /// First as with halt, then as with poll: two prices
+    #[default]
     Both,
 }

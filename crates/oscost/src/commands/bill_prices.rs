@@ -8,8 +8,9 @@ use std::time::Instant;
 
 use oscost_bill::price::{self, MadeProcess, Prices};
 use oscost_bill::savings;
-use oscost_harness::{Choice, Effort, Place, estimate_ns};
+use oscost_harness::{Catalogue, Choice, Effort, Place, Placement, estimate_ns};
 use oscost_results::bill::CountedRun;
+use oscost_results::quantity::ASLEEP;
 use oscost_results::{Estimate, Figure, Mark, OutlineFigure, RunResult, Status, Store, load_outlines_of};
 use oscost_session::Keep;
 use oscost_sys::file::{self, OpenAccess};
@@ -96,14 +97,17 @@ fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Pric
     let is_current = |figure: &OutlineFigure| {
         catalogue.find(&figure.id).is_some_and(|benchmark| benchmark.card().revision == figure.revision)
     };
-    for (_, run) in load_outlines_of(newest).runs.iter().rev() {
+    for (path, run) in load_outlines_of(newest).runs.iter().rev() {
         if run.conditions.boot_id.as_ref() != Some(boot) || run.machine.cpu_model != result.machine.cpu_model
         {
             continue;
         }
         let is_here = lies_here(run.conditions.file_system.as_deref(), here.as_deref());
         let wanted = run.figures.iter().filter(|figure| {
-            needed.contains(&*figure.id) && (is_here || !figure.id.starts_with("file/")) && is_current(figure)
+            needed.contains(&*figure.id)
+                && (is_here || !figure.id.starts_with("file/"))
+                && is_current(figure)
+                && is_paid(figure, path, &catalogue)
         });
         for figure in wanted {
             let evidence = &figure.evidence;
@@ -112,6 +116,18 @@ fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Pric
             take(prices, of_outline(figure), &figure.marks, made(&figure.id, evidence.faults, claim));
         }
     }
+}
+
+/// Whether a program pays what a stored run says of a figure: not where another CPU takes part and was kept awake from beginning to end
+/// (`--idle-cpu poll`), because what a program wakes has gone to sleep.
+fn is_paid(figure: &OutlineFigure, path: &Path, catalogue: &Catalogue) -> bool {
+    let is_across =
+        catalogue.find(&figure.id).is_some_and(|benchmark| benchmark.card().placement == Placement::CrossCpu);
+    // Both prices were measured, or there is one.
+    let has_one = is_across && !figure.quantities.contains_key(ASLEEP);
+    let kept_awake =
+        || oscost_results::load(path).is_ok_and(|run| run.conditions.idle_cpu.as_deref() == Some("poll"));
+    !(has_one && kept_awake())
 }
 
 /// Whether files of a run lay on the kind of file system that prices are for; `None`: in memory.
@@ -224,8 +240,12 @@ fn effort(choices: &[Choice]) -> Effort {
 
 /// A price in ns, and no less than the floor; `None` where it has none. It is the mean: what neighbours and interrupts add, a program pays
 /// as well, while the floor is that of a batch which met nobody, and what is typical that of rounds at full speed. Where others had the
-/// CPU of a launch, their time is in its mean, and not in the program's: then it is what is typical.
+/// CPU of a launch, their time is in its mean, and not in the program's: then it is what is typical. Who wakes a CPU that is idle pays for
+/// its sleep, which stands apart: all else was measured while it was kept awake (METHOD.md, Across CPUs).
 fn in_ns(marks: &[Mark], quantity: impl Fn(&str) -> Option<Estimate>) -> Option<Estimate> {
+    if let Some(asleep) = quantity(ASLEEP) {
+        return Some(Estimate { extremes: false, ..asleep });
+    }
     let mean = quantity("mean").filter(|_| !marks.contains(&Mark::Shared));
     let price = mean.or_else(|| quantity("typical")).or_else(|| quantity("call_p50"))?;
     let floor = quantity("floor").unwrap_or(price);
@@ -321,6 +341,48 @@ mod tests {
         assert_eq!(priced("syscall/read1", &[Mark::Noisy, Mark::Shared]), Some(estimate(150.0, 90.0, 160.0)));
         assert_eq!(priced(GIVES_WAY, &[Mark::Shared]), None, "their turns are in it");
         assert!(priced(GIVES_WAY, &[]).is_some());
+    }
+
+    /// The floor is that of an awake CPU: as a bound it would hide every saving.
+    #[test]
+    fn who_wakes_an_idle_cpu_pays_for_its_sleep() {
+        let estimate = |value: f64| Estimate { value, low: value * 0.9, high: value * 1.1, extremes: false };
+        let of = |name: &str| match name {
+            "asleep" => Some(estimate(20_000.0)),
+            "floor" | "typical" | "mean" => Some(estimate(2500.0)),
+            _ => None,
+        };
+        assert_eq!(in_ns(&[], of), Some(estimate(20_000.0)));
+        assert_eq!(in_ns(&[Mark::Shared], of), Some(estimate(20_000.0)));
+        // What is missing is measured with both prices, as a run measures it.
+        assert_eq!(Measuring::default().idle_cpu, args::IdleCpu::Both);
+    }
+
+    #[test]
+    fn a_stored_price_of_another_cpu_is_not_one_of_a_cpu_that_never_slept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/tests/samples/v1.json");
+        let sample = oscost_results::load(Path::new(sample)).expect("a result");
+        let paid = |id: &str, idle_cpu: &str, has_asleep: bool| {
+            let mut result = sample.clone();
+            result.conditions.idle_cpu = Some(idle_cpu.to_owned());
+            result.figures.truncate(1);
+            let figure = &mut result.figures[0];
+            figure.id = id.to_owned();
+            if has_asleep {
+                let mut asleep = figure.quantities["floor"].clone();
+                asleep.estimate.value *= 8.0;
+                figure.quantities.insert(ASLEEP.to_owned(), asleep);
+            }
+            let path = folder.path().join("run.json");
+            oscost_results::save_as(&path, &result).expect("room");
+            let outlines = load_outlines_of(std::slice::from_ref(&path));
+            is_paid(&outlines.runs[0].1.figures[0], &path, &catalogue())
+        };
+        let across = "context_switch/pipe/cross_cpu";
+        assert!(!paid(across, "poll", false) && !paid("cpu_pair/wake_up/cross_cpu", "poll", false));
+        assert!(paid(across, "halt", false) && paid(across, "both", true));
+        assert!(paid("context_switch/pipe/same_cpu", "poll", false));
     }
 
     #[test]

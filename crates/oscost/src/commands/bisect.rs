@@ -104,11 +104,10 @@ fn settings(base: &RunResult) -> Result<(Effort, Measuring), Ended> {
             base.plan.effort
         )));
     };
-    let cpus: Vec<String> = base.plan.cpus.iter().map(ToString::to_string).collect();
     let measuring = Measuring {
         quick: effort == Effort::QUICK,
         thorough: effort == Effort::THOROUGH,
-        cpu: (!cpus.is_empty()).then(|| cpus.join(",")),
+        cpu: cpu_option(base),
         idle_cpu: match base.conditions.idle_cpu.as_deref() {
             Some("poll") => IdleCpu::Poll,
             Some("both") => IdleCpu::Both,
@@ -117,4 +116,42 @@ fn settings(base: &RunResult) -> Result<(Effort, Measuring), Ended> {
         ..Measuring::default()
     };
     Ok((effort, measuring))
+}
+
+/// What stands for `--cpu`: what it was for the base. Who names CPUs has chosen their order; without the option, those that share an
+/// operation are ordered by their distance. Where the same words are other CPUs here, those of the base are named.
+fn cpu_option(base: &RunResult) -> Option<String> {
+    let given = base.conditions.cpu_option.as_deref();
+    let here = oscost_session::cpus(given).unwrap_or_default();
+    let of_base = base.plan.cpus.iter().map(|&cpu| Some(cpu));
+    if here.iter().map(|&cpu| u32::try_from(cpu).ok()).eq(of_base) {
+        return given.map(str::to_owned);
+    }
+    let cpus: Vec<String> = base.plan.cpus.iter().map(ToString::to_string).collect();
+    (!cpus.is_empty()).then(|| cpus.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_has_the_cpu_option_of_its_base() {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/tests/samples/v1.json");
+        let mut base = oscost_results::from_bytes(&std::fs::read(sample).expect("a file")).expect("a result");
+        base.plan.effort = "quick".to_owned();
+        let here = oscost_session::cpus(None).expect("CPUs");
+        let here: Vec<u32> = here.iter().map(|&cpu| u32::try_from(cpu).expect("a CPU")).collect();
+        let named = here.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let mut option = |given: Option<&str>, cpus: &[u32]| {
+            base.conditions.cpu_option = given.map(str::to_owned);
+            base.plan.cpus = cpus.to_vec();
+            settings(&base).expect("settings").1.cpu
+        };
+        assert_eq!(option(None, &here), None, "nobody named CPUs");
+        assert_eq!(option(Some(&named), &here), Some(named.clone()), "somebody chose the order");
+        assert_eq!(option(None, &[4000]).as_deref(), Some("4000"), "the base had other CPUs");
+        assert_eq!(option(Some("\u{1b}[31m"), &here), Some(named.clone()), "no list is handed on");
+        assert_eq!(option(None, &[]), None);
+    }
 }

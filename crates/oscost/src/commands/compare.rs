@@ -85,9 +85,7 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         };
         return counts::stored(before, now, options, talk);
     }
-    if options.fail_on.iter().any(|on| matches!(on, FailOn::More(_))) {
-        return Err(Ended::misuse("--fail-on more is for counts: times are slower or faster"));
-    }
+    refuse_more(options)?;
     let named: Vec<Named<'_>> =
         names.iter().zip(&results).map(|(name, result)| Named { name, result }).collect();
     let past = past(talk);
@@ -98,6 +96,14 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         return Err(Ended::misuse("the results have no figures to compare"));
     }
     told(&comparisons, options, talk)
+}
+
+/// No time is more or fewer: a gate that looks for that would pass whatever happens.
+pub fn refuse_more(options: &Compare) -> Result<(), Ended> {
+    if options.fail_on.iter().any(|on| matches!(on, FailOn::More(_))) {
+        return Err(Ended::misuse("--fail-on more is for counts: times are slower or faster"));
+    }
+    Ok(())
 }
 
 fn rules<'a>(options: &Compare, past: &'a [RunResult], only: Option<&'a BTreeSet<String>>) -> Rules<'a> {
@@ -196,6 +202,7 @@ fn sides(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
             )));
         }
     }
+    refuse_more(options)?;
     let (name_a, name_b) =
         (format!("{} results before", before.len()), format!("{} results after", after.len()));
     let before: Vec<Named<'_>> = before.iter().map(|result| Named { name: &name_a, result }).collect();

@@ -38,8 +38,7 @@ pub struct Asked {
 
 /// Runs what is found, and shows what is not.
 pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
-    let json = options.json.as_deref().filter(|path| *path != Path::new("-"));
-    if let Some(path) = json {
+    if let Some(path) = &options.json {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
     let asked = asked(options)?;
@@ -79,7 +78,7 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
     }
     .map_err(Ended::unwritable)?;
     // Nobody may read standard output: it comes last.
-    let saved = match (json, &result) {
+    let saved = match (&options.json, &result) {
         (Some(path), Some(result)) => oscost_results::save_as(path, result).map_err(Ended::unwritable),
         _ => Ok(()),
     };

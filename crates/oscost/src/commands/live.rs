@@ -11,7 +11,7 @@ use oscost_stats::interval::FEWEST_LAUNCHES;
 use oscost_stats::looks::{PlannedLook, looks};
 
 use crate::args::Compare;
-use crate::commands::compare::{show, told};
+use crate::commands::compare::{refuse_more, show, told};
 use crate::exit::{Ended, Exit};
 use crate::output::Talk;
 use crate::progress::Progress;
@@ -36,6 +36,7 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
     if patterns.is_empty() {
         return Err(Ended::misuse("--live needs what to measure: oscost compare --live 'A' 'B' semaphore"));
     }
+    refuse_more(options)?;
     let _lock = session::lock_or_wait()?;
     let signals = Signals::listen()?;
     let supervisor = Supervisor::new(signals.flag())

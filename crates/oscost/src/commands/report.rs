@@ -41,8 +41,9 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     {
         return super::rows::rows(options, references, format, talk);
     }
-    // The whole store is a history; results that are named are shown whole.
-    if references == ["@all"] && options.format == Format::Text && !options.spread {
+    // The whole store is a history, which has notes and no rows; what asks for either of each result shows them whole.
+    let of_each = options.anonymous || options.what_is_in_it || options.all || options.sort.is_some();
+    if references == ["@all"] && options.format == Format::Text && !options.spread && !of_each {
         return history(options, talk);
     }
     let is_whole = options.only.is_empty() && !options.anonymous && !options.what_is_in_it;

@@ -12,7 +12,7 @@ use crate::output::Talk;
 
 /// What is not to be had here.
 pub const NEEDS_LINUX: Option<&str> = Some(
-    "This system cannot be measured: run, reproduce, count, crosscheck, tick, doctor, compare --live, compare --bisect and explain --trace need Linux.",
+    "This system cannot be measured: run, reproduce, count, bill, crosscheck, tick, doctor, compare --live, compare --bisect and explain --trace need Linux.",
 );
 
 /// What the start screen says first.
@@ -39,6 +39,8 @@ pub enum Command {
     #[command(hide = true, disable_help_flag = true)]
     Count(Words),
     #[command(hide = true, disable_help_flag = true)]
+    Bill(Words),
+    #[command(hide = true, disable_help_flag = true)]
     Crosscheck(Words),
     #[command(hide = true, disable_help_flag = true)]
     Tick(Words),
@@ -64,6 +66,7 @@ pub fn run(command: &Command, _: &Talk) -> Result<Exit, Ended> {
         Command::Run(_) => "run",
         Command::Reproduce(_) => "reproduce",
         Command::Count(_) => "count",
+        Command::Bill(_) => "bill",
         Command::Crosscheck(_) => "crosscheck",
         Command::Tick(_) => "tick",
         Command::Doctor(_) => "doctor",

@@ -118,3 +118,28 @@ pub fn version() -> String {
     let tool = oscost_session::machine::tool();
     format!("{}\nbuild {}\n{}\n{}", tool.version, tool.build_id, tool.target, tool.libc)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Subcommand;
+
+    use super::Command;
+
+    /// The program of other systems is not compiled here: its source is read, and the list of what Wine is asked.
+    #[test]
+    fn what_measures_is_refused_on_other_systems() {
+        let elsewhere = include_str!("elsewhere.rs");
+        let needs_linux = elsewhere.lines().find(|line| line.contains("This system cannot be measured"));
+        let needs_linux = needs_linux.expect("what needs Linux");
+        let windows = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contrib/release/windows");
+        let windows = std::fs::read_to_string(windows).expect("the script");
+        let commands = Command::augment_subcommands(clap::Command::new("oscost"));
+        let names: Vec<&str> = commands.get_subcommands().map(clap::Command::get_name).collect();
+        assert!(names.len() >= 7 && names.contains(&"bill"), "{names:?}");
+        for name in names {
+            assert!(elsewhere.contains(&format!("(_) => \"{name}\",")), "{name} is unknown there");
+            assert!(needs_linux.contains(&format!(" {name},")), "{name}: {needs_linux}");
+            assert!(windows.contains(&format!("(5, \"{name}")), "{name} is not tried in Wine");
+        }
+    }
+}

@@ -90,11 +90,11 @@ const PROOFS: &[Proof] = &[
     Proof {
         rule: "epoll",
         before: [
-            "struct pollfd p[256]; for (int j = 0; j < 256; j++) p[j] = (struct pollfd){eventfd(j == 255, 0), POLLIN, 0};",
-            "poll(p, 256, 0);",
+            "struct pollfd p[160]; for (int j = 0; j < 160; j++) p[j] = (struct pollfd){eventfd(j == 159, 0), POLLIN, 0};",
+            "poll(p, 160, 0);",
         ],
         after: [
-            "int q = epoll_create1(0); struct epoll_event e = {.events = EPOLLIN}, r; for (int j = 0; j < 256; j++)
+            "int q = epoll_create1(0); struct epoll_event e = {.events = EPOLLIN}, r; for (int j = 0; j < 160; j++)
              epoll_ctl(q, EPOLL_CTL_ADD, eventfd(j == 255, 0), &e);",
             "epoll_wait(q, &r, 1, 0);",
         ],
@@ -281,6 +281,10 @@ fn promised_ns(program: &Path, rule: &str) -> Result<f64, f64> {
     let bill = result.bill.expect("a bill");
     let sum = |end: fn(&Estimate) -> f64| bill.items.iter().map(|item| end(&item.together)).sum::<f64>();
     let scatter = sum(|it| it.low) / sum(|it| it.high);
+    // By ptrace nobody sees which CPUs slept, and nothing is promised of them.
+    if rule == "same_cpu" && bill.counted.iter().all(|counted| counted.wakes.is_none()) {
+        return Err(0.0);
+    }
     bill.savings.iter().find(|saving| saving.rule == rule).map(Saving::saved_ns).ok_or(scatter)
 }
 

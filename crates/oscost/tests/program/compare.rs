@@ -167,6 +167,8 @@ fn boots_are_sides_of_several_results() {
         .shows("1 of 1 unclear");
     home.ask(&["compare", "before0.json", "after0.json"]).well().shows("differs between these two boots");
     home.ask(&["compare", "--before", &before]).refused(2, "--after");
+    home.ask(&["compare", "--before", &before, "--after", &after, "--fail-on", "slower,more:5"])
+        .refused(2, "--fail-on more is for counts");
 }
 
 #[test]
@@ -191,6 +193,8 @@ fn what_cannot_be_compared_is_refused() {
             .refused(2, "not a share such as 5%");
     }
     home.ask(&["compare", "--live", "a", "b"]).refused(2, "--live needs what to measure");
+    home.ask(&["compare", "--live", "a", "b", "syscall", "--fail-on", "more"])
+        .refused(2, "--fail-on more is for counts");
     home.ask(&["compare", "--live", "a", "b", "--rounds", "5", "syscall"]).refused(2, "6..=200");
     home.ask(&["compare", "--gate", "a", "b"]).refused(2, "--gate");
 }

@@ -29,6 +29,7 @@ fn what_is_not_here_is_said_with_how_to_get_it() {
     home.ask(&["crosscheck", "--with", "sysbench"])
         .refused(2, "known are perf, rt-tests, stress-ng, lmbench");
     home.ask(&["crosscheck", "--with", "lmbench=/no/such/folder"]).refused(2, "is no folder");
+    home.ask(&["crosscheck", "--json", "-"]).refused(2, "name a file");
     home.ask(&["crosscheck", "no/such/id"]).refused(2, "no peer measures 'no/such/id'");
 }
 

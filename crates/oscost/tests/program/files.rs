@@ -171,6 +171,11 @@ fn json_and_samples_hold_what_the_table_shows() {
         assert_eq!(written.well().stdout, "");
         assert_eq!(fs::read_to_string(home.path().join("out")).unwrap(), shown.stdout);
     }
+    // Who asks for rows gets those of each run.
+    home.ask(&["report", "@all"]).well().shows("oldest first");
+    for rows in [&["--all"][..], &["--sort", "price"]] {
+        home.ask(&[&["report", "@all"], rows].concat()).well().shows("empty").hides("oldest first");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod compare;
 mod conditions;
 mod crosscheck;
 mod doctor;
+mod explain;
 mod files;
 mod filter;
 mod fleet;

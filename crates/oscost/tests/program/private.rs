@@ -119,6 +119,10 @@ fn an_anonymous_result_tells_of_no_host() {
         let shown = home.ask(&["report", "full.json", "--anonymous", "--format", format]);
         assert!(!shown.well().stdout.contains("Eve-of-lab17") && !shown.stdout.contains(&place), "{format}");
     }
+    // Of the whole store, too: a history has notes, and names that say when.
+    let begun = stored.file_stem().and_then(|name| name.to_str()).expect("a name");
+    home.ask(&["report", "@all"]).well().shows(begun);
+    home.ask(&["report", "@all", "--anonymous"]).well().hides("Eve-of-lab17").hides(begun).shows("floor");
 }
 
 #[test]
@@ -133,5 +137,7 @@ fn what_a_result_tells_of_its_host_is_listed_with_the_reason() {
     let boot = stored.conditions.boot_id.as_deref().unwrap();
     listed.shows(&format!("conditions.boot_id: {boot} (figures differ from"));
     assert!(listed.stdout.trim_end().ends_with("oscost report --anonymous"), "{listed:?}");
+    let of_all = home.ask(&["report", "@all", "--what-is-in-it"]);
+    assert_eq!(of_all.well().stdout, listed.stdout, "the store has this run alone");
     home.ask(&["report", "--what-is-in-it", "--anonymous"]).refused(2, "cannot be used with");
 }

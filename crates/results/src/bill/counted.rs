@@ -71,7 +71,8 @@ pub struct Call {
     /// Of these, how many failed.
     #[serde(default)]
     pub failed: u64,
-    /// Bytes that were transferred, all together.
+    /// Bytes that were transferred, all together; of calls on memory, and of those that size a file, the lengths that they were
+    /// given.
     #[serde(default)]
     pub bytes: u64,
     /// Time between entry and exit, all together, in ns, without sleep where the way of counting can tell. eBPF

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use oscost_results::Store;
 use oscost_sys::filtered::{self, Asked};
 use oscost_sys::gaps::{self, Scanned};
 use oscost_sys::scheduling::{Policy, SchedulingRefusal, probe_real_time};
@@ -298,16 +299,17 @@ impl Rates {
     }
 }
 
+/// What the store is used for.
+const RESULTS: &str = "the stored results";
+
 /// Where oscost keeps and makes files.
 fn used_paths() -> Vec<(&'static str, PathBuf)> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let state = std::env::var_os("XDG_STATE_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .or_else(|| home.map(|home| home.join(".local/state")));
+    // Under sudo it lies in the home of who called.
+    let store = Store::of_user().ok().filter(|store| !store.is_nowhere());
+    let state = store.map(|store| store.directory().to_owned());
     let temporary = Some(std::env::temp_dir());
     let current = std::env::current_dir().ok();
-    [("the stored results", state), ("temporary files", temporary), ("the current directory", current)]
+    [(RESULTS, state), ("temporary files", temporary), ("the current directory", current)]
         .into_iter()
         .filter_map(|(use_of, path)| Some((use_of, path?)))
         .collect()
@@ -319,6 +321,13 @@ mod tests {
 
     fn at(monotonic: f64, raw: u64, counter: u64) -> Instants {
         Instants { monotonic, raw, counter, width_ns: 50 }
+    }
+
+    #[test]
+    fn results_are_looked_for_where_the_store_has_them() {
+        let store = Store::of_user().ok().filter(|store| !store.is_nowhere());
+        let found = used_paths().into_iter().find(|(use_of, _)| *use_of == RESULTS);
+        assert_eq!(found.map(|(_, path)| path), store.map(|store| store.directory().to_owned()));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct Crosscheck {
     #[arg(long, default_value = "text")]
     pub format: Format,
     /// Also write the whole result to FILE
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = super::super::file())]
     pub json: Option<PathBuf>,
 }
 

@@ -24,10 +24,12 @@ const OTHERS: usize = 6;
 pub fn page(card: &Known, others: &[&str], talk: &Talk) -> Explanation {
     let mut page = Explanation::new(format!("{}: {}", card.id, card.title)).say(sentence(card));
     let stored = outlines(talk);
+    // Counts are of another machine, whose refusals say nothing of this one.
     let newest = stored
         .iter()
-        .find(|(_, outline)| has(outline, &card.id))
-        .and_then(|(path, _)| oscost_results::load(path).ok());
+        .filter(|(_, outline)| has(outline, &card.id) || lacks(outline, &card.id))
+        .filter_map(|(path, _)| oscost_results::load(path).ok())
+        .find(|result| !is_count(result));
     let found =
         newest.as_ref().and_then(|result| Some((result, result.figures.iter().find(|it| it.id == card.id)?)));
     match found {
@@ -87,6 +89,11 @@ fn has(outline: &Outline, id: &str) -> bool {
         .figures
         .iter()
         .any(|figure| figure.id == id && figure.quoted().is_some_and(|(_, unit)| unit != "instructions"))
+}
+
+/// Whether a figure is there and has no number: the result says why.
+fn lacks(outline: &Outline, id: &str) -> bool {
+    outline.figures.iter().any(|figure| figure.id == id && figure.status != Status::Measured)
 }
 
 /// What the newest result says.

@@ -11,7 +11,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 use crate::args::Arguments;
 use crate::exit::MEANINGS;
 use crate::known::{Key, catalogue};
-use tables::{ENVIRONMENT, FILES, OF_COMPARE, Shared, examples};
+use tables::{CODES, ENVIRONMENT, FILES, Shared, examples};
 
 /// The day of the release, of CHANGELOG.md: it must be no other at each build.
 const DATE: &str = "2026-11-30";
@@ -75,8 +75,11 @@ fn page(command: &Command, path: &str, name: &str, out: &mut Vec<u8>) -> io::Res
     let none = ("none".to_owned(), "It reads and leaves no file of its own.".to_owned());
     section("FILES", if files.is_empty() { vec![none] } else { files }, out)?;
     section("ENVIRONMENT", of(ENVIRONMENT, path), out)?;
-    let codes =
-        MEANINGS.iter().filter(|(code, _)| ["", "compare"].contains(&path) || !OF_COMPARE.contains(code));
+    let has_code = |code: &str| {
+        let of = CODES.iter().find(|(of_some, _)| *of_some == code);
+        path.is_empty() || of.is_none_or(|(_, commands)| commands.contains(&path))
+    };
+    let codes = MEANINGS.iter().filter(|(code, _)| has_code(code));
     section("EXIT STATUS", codes.map(|(code, meaning)| ((*code).to_owned(), (*meaning).to_owned())), out)?;
     let mut also = Roff::new();
     also.control("SH", ["SEE ALSO"]);
@@ -151,6 +154,33 @@ mod tests {
                 assert!(text.contains(&format!("\n.SH {title}\n")), "{name} has no {title}");
             }
             assert!(text.contains(".SH \"EXIT STATUS\"") && text.contains(".SH \"SEE ALSO\""), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_page_has_the_exit_codes_and_files_of_its_command() {
+        let pages = pages();
+        for (command, words, expected) in [
+            ("bill", "\n\\fB1\\fR\n", true),
+            ("compare", "\n\\fB1\\fR\n", true),
+            ("run", "\n\\fB1\\fR\n", false),
+            ("bill", "\n\\fB125\\fR\n", false),
+            ("count", "runs/*.json", true),
+            ("count", "runs/*.journal", false),
+            ("bill", "runs/*.journal", true),
+            ("crosscheck", "runs/*.journal", true),
+            ("bill", "core.constants", true),
+            ("doctor", "core.constants", false),
+        ] {
+            let name = format!("oscost-{command}.1");
+            let page = pages.iter().find(|(page, _)| *page == name).expect("its page");
+            let text = String::from_utf8_lossy(&page.1);
+            assert_eq!(text.contains(words), expected, "{command}, {words:?}: {text}");
+        }
+        let known: Vec<&String> = pages.iter().map(|(name, _)| name).collect();
+        let shared = FILES.iter().chain(ENVIRONMENT).map(|(_, _, commands)| *commands);
+        for command in shared.chain(CODES.iter().map(|(_, commands)| *commands)).flatten() {
+            assert!(known.contains(&&format!("{}.1", file(command))), "{command} has no page");
         }
     }
 

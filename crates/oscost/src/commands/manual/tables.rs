@@ -2,9 +2,9 @@
 
 use crate::table::rows;
 
-/// Commands that keep what they measured.
-const KEEPS: &[&str] = &["run", "count", "reproduce"];
-/// Commands that read or write the store of results.
+/// Commands that measure in a session, with a journal; compare does so with --bisect.
+const SESSIONS: &[&str] = &["run", "bill", "reproduce", "crosscheck", "compare"];
+/// Commands that read or write the store of results, or look on which file system it lies.
 const STORE: &[&str] =
     &["run", "count", "bill", "reproduce", "explain", "report", "compare", "crosscheck", "doctor"];
 /// Commands that start programs of others.
@@ -25,13 +25,9 @@ pub const FILES: &[Shared] = &[
     (
         "$XDG_STATE_HOME/oscost/runs/*.journal",
         "a run in progress; if it is killed, the next command turns this into a result, marked partial",
-        KEEPS,
+        SESSIONS,
     ),
-    (
-        "$XDG_STATE_HOME/oscost/runs/core.constants",
-        "the best speed seen of this machine's cores",
-        &["run", "reproduce", "crosscheck", "doctor"],
-    ),
+    ("$XDG_STATE_HOME/oscost/runs/core.constants", "the best speed seen of this machine's cores", SESSIONS),
     (
         "$XDG_RUNTIME_DIR/oscost-tick",
         "the private folder where a server and its clients meet. Without XDG_RUNTIME_DIR: /tmp/oscost-tick-UID",
@@ -55,5 +51,6 @@ pub fn examples() -> impl Iterator<Item = [&'static str; 3]> {
     rows(include_str!("examples.txt"))
 }
 
-/// Exit codes that only one command has.
-pub const OF_COMPARE: [&str; 3] = ["1", "125", "255"];
+/// Exit codes that not every command has, with those that have them.
+pub const CODES: &[(&str, &[&str])] =
+    &[("1", &["compare", "bill"]), ("125", &["compare"]), ("255", &["compare"])];

@@ -1,0 +1,27 @@
+//! `oscost explain`: what the page of a figure tells of the stored runs.
+
+use oscost_results::{Emulation, RunResult, Status};
+
+use crate::compare::{ID, changed, home};
+
+#[test]
+fn a_stored_figure_without_a_number_says_why() {
+    let (home, now, _) = home();
+    let store = |day: u32, change: &dyn Fn(&mut RunResult)| {
+        changed(&now, &home.runs().join(format!("9999-11-{day}T10-00-00Z-9f2c41d0.json")), change);
+    };
+    store(20, &|result| {
+        result.figures[0].status = Status::Contradicted;
+        result.figures[0].why = Some("two calls and not one".to_owned());
+    });
+    home.ask(&["explain", ID]).well().shows("contradicted: two calls and not one").hides("stored run");
+    // A count is of another machine: what failed there is no fact of this one.
+    store(21, &|result| {
+        result.conditions.emulation = Some(Emulation::default());
+        result.figures[0].status = Status::Failed;
+        result.figures[0].why = Some("no guest".to_owned());
+    });
+    home.ask(&["explain", ID]).well().shows("contradicted: two calls").hides("no guest");
+    store(22, &|_| {});
+    home.ask(&["explain", ID]).well().hides("contradicted");
+}
