@@ -218,9 +218,9 @@ fn narrowest<'q>(
     learning: &mut Learning<'_>,
 ) -> (&'q str, f64) {
     if sides.single().is_none() {
-        return (named, quantile_of(a[0], named));
+        return (named, quantile_of(named));
     }
-    clearly_best_way(a[0], named, |quantity, q| {
+    clearly_best_way(named, |quantity, q| {
         let change = sides.change_in(a, b, quantity, q, learning)?;
         let (low, high) = change.interval(OUTSIDE);
         Some(((1.0 + high) / (1.0 + low)).ln())
@@ -288,7 +288,7 @@ pub(super) fn ask(
     };
     let (taken, q) = match refused {
         None => narrowest(&of_a, &of_b, &named, sides, learning),
-        Some(_) => (&*named, quantile_of(a, &named)),
+        Some(_) => (&*named, quantile_of(&named)),
     };
     let (quantity, beside) = match refused {
         None => core_speed::choose(&of_a, &of_b, taken),

@@ -69,9 +69,8 @@ fn figure<'a>(result: &'a RunResult, id: &str) -> Option<&'a Figure> {
 /// A quantity of an id in each result of a side, of the launches that it has.
 fn values(side: &[Named<'_>], id: &str, quantity: &str) -> Vec<Option<f64>> {
     let value = |named: &Named<'_>| {
-        let figure = figure(named.result, id)?;
-        let found = launches(&[figure], quantity).pop()?;
-        Some(Centre::of(&found, quantile_of(figure, quantity))?.value)
+        let found = launches(&[figure(named.result, id)?], quantity).pop()?;
+        Some(Centre::of(&found, quantile_of(quantity))?.value)
     };
     side.iter().map(value).collect()
 }

@@ -24,11 +24,6 @@ pub(super) fn wakes_nobody(figure: &Figure) -> bool {
         && figure.evidence.voluntary_switches.is_some_and(|sleeps| sleeps < 0.5)
 }
 
-/// Whether a figure wakes another CPU.
-pub(super) fn wakes(figure: &Figure) -> bool {
-    figure.placement == "cross_cpu" && !wakes_nobody(figure)
-}
-
 /// Why figures of two sides are not held against each other, in words.
 pub(super) fn refusal<'r>(
     results: impl Iterator<Item = &'r RunResult>,

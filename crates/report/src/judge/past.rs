@@ -103,7 +103,7 @@ impl<'a> Learning<'a> {
             };
             let other = result.figures.iter().find(of)?;
             let values = launches(&[other], quantity).pop()?;
-            Some((other.revision, located(&values, quantile_of(other, quantity))?))
+            Some((other.revision, located(&values, quantile_of(quantity))?))
         };
         let ids = |result: &'a RunResult| -> Vec<&'a str> {
             result.figures.iter().filter(|other| alike(other)).map(|other| other.id.as_str()).collect()

@@ -4,8 +4,6 @@ use oscost_results::quantity::TYPICAL;
 use oscost_results::{Figure, near};
 use oscost_stats::interval::{Centre, LOWER_QUARTILE, MEDIAN};
 
-use super::other_cpu;
-
 /// What a neighbour moves least.
 pub(super) const FLOOR: &str = "floor";
 /// Quantities of a figure on one CPU that may be judged.
@@ -23,10 +21,10 @@ pub(super) fn is_on_one_cpu(quantity: &str) -> bool {
     ON_ONE_CPU.contains(&quantity)
 }
 
-/// How launches of a quantity are put together, as the price list does it.
-pub(super) fn quantile_of(figure: &Figure, quantity: &str) -> f64 {
-    let of_fast = is_on_one_cpu(quantity) || quantity == TYPICAL && other_cpu::wakes(figure);
-    if of_fast { LOWER_QUARTILE } else { MEDIAN }
+/// How launches of a quantity are put together. A typical price is so wherever the figure was placed: the price list has the median
+/// where no other CPU is woken, by which fewer changes of stored runs are found.
+pub(super) fn quantile_of(quantity: &str) -> f64 {
+    if is_on_one_cpu(quantity) || quantity == TYPICAL { LOWER_QUARTILE } else { MEDIAN }
 }
 
 /// The quantity that all of these figures have launches of: what their cards let judge, or what is quoted.
@@ -41,26 +39,22 @@ pub(super) fn common(figures: &[&Figure]) -> Option<String> {
 }
 
 /// The quantity of any number of runs, and the quantile of their launches, that scatters least, of those on one CPU.
-pub(super) fn steadiest<'q>(figures: &[&Figure], named: &'q str) -> Option<(&'q str, f64)> {
-    Some(clearly_best_way(figures.first()?, named, |quantity, q| {
+pub(super) fn steadiest<'q>(figures: &[&Figure], named: &'q str) -> (&'q str, f64) {
+    clearly_best_way(named, |quantity, q| {
         let error = |launches: Vec<f64>| {
             let centre = Centre::of(&launches, q).filter(|it| it.relative)?;
             (launches.len() >= FEW).then_some(centre.error * centre.error)
         };
         launches(figures, quantity).into_iter().map(error).sum::<Option<f64>>().map(f64::sqrt)
-    }))
+    })
 }
 
 /// The same with the quantile over launches: the usual one, unless a median is far narrower. The lower quartile lies on the state that
 /// repeats, but jumps where about a quarter of the launches are of a faster one.
-pub(super) fn clearly_best_way<'q>(
-    figure: &Figure,
-    named: &'q str,
-    mut width: impl FnMut(&str, f64) -> Option<f64>,
-) -> (&'q str, f64) {
+pub(super) fn clearly_best_way(named: &str, mut width: impl FnMut(&str, f64) -> Option<f64>) -> (&str, f64) {
     let mut of = |quantity: &str, q: f64| width(quantity, q).filter(|width| width.is_finite());
-    let quantity = clearly_best(named, |quantity| of(quantity, quantile_of(figure, quantity)));
-    let usual = (quantity, quantile_of(figure, quantity));
+    let quantity = clearly_best(named, |quantity| of(quantity, quantile_of(quantity)));
+    let usual = (quantity, quantile_of(quantity));
     if !is_on_one_cpu(named) {
         return usual;
     }

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use oscost_results::quantity::TYPICAL;
 use oscost_results::{Reference, RunResult};
 use oscost_stats::compare::Change;
 use oscost_stats::drift::Drift;
-use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN};
 use oscost_stats::null::Moved;
 use oscost_stats::references::{ReferenceDrift, told};
 
 use super::asked::Class;
-use super::quantity::{FEW, is_on_one_cpu};
+use super::quantity::{FEW, quantile_of};
 use super::surroundings;
 
 /// What the references of two results say of the figures of each class.
@@ -44,10 +42,8 @@ pub(super) fn of(a: &RunResult, b: &RunResult) -> BTreeMap<Class, ReferenceDrift
 fn moved(a: &Reference, b: &Reference) -> Option<Moved> {
     let change = |(quantity, of_a): (&String, &Vec<f64>)| {
         let of_b = b.launches.get(quantity)?;
-        // Whose hand-overs are typical wakes another CPU.
-        let q = if is_on_one_cpu(quantity) || quantity == TYPICAL { LOWER_QUARTILE } else { MEDIAN };
         (of_a.len().min(of_b.len()) >= FEW)
-            .then(|| Change::between(of_a, of_b, q, 0.0, Drift::NONE))
+            .then(|| Change::between(of_a, of_b, quantile_of(quantity), 0.0, Drift::NONE))
             .flatten()
     };
     let all = a.launches.iter().filter_map(change).map(|change| change.moved());

@@ -96,7 +96,7 @@ fn one(figures: &[&Figure]) -> Option<FigureSpread> {
     let figures: Vec<&Figure> =
         figures.iter().copied().filter(|figure| figure.revision == revision).collect();
     let named = common(&figures)?;
-    let (quantity, q) = steadiest(&figures, &named)?;
+    let (quantity, q) = steadiest(&figures, &named);
     let estimate = |launches: Vec<f64>| Some(Centre::of(&launches, q)?.value);
     let values: Vec<f64> = launches(&figures, quantity).into_iter().filter_map(estimate).collect();
     if values.len() < 2 || values.iter().any(|value| *value <= 0.0) {
