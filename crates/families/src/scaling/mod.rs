@@ -7,7 +7,7 @@ mod run;
 mod worker;
 
 use oscost_harness::{
-    Benchmark, Card, Claim, Parameter, Placement, QuantityCard, SetUp, Sharing, Subject, Tier, Unable,
+    Benchmark, Bound, Card, Claim, Parameter, Placement, QuantityCard, SetUp, Sharing, Subject, Tier, Unable,
     quantity,
 };
 
@@ -139,8 +139,7 @@ const QUANTITIES: &[QuantityCard] = &[
 const LAUNCH_MS: u64 = 150;
 /// Operations that much is made ready for. Their first windows had it taken from them where it lay behind their ends, and their first
 /// batches held too few iterations: the prices came out too low.
-const MADE_READY: [&str; 4] =
-    ["memory/latency/", "memory/bandwidth/", "memory/give_back/", "container/namespace/net/"];
+const MADE_READY: [&str; 3] = ["memory/latency/", "memory/bandwidth/", "container/namespace/net/"];
 
 /// The card of `inner` by a crowd.
 fn card(inner: &'static dyn Benchmark, crowd: Crowd) -> Card {
@@ -189,6 +188,12 @@ fn claims_of(own: &[Claim]) -> Vec<Claim> {
     own.iter().filter(is_about_calls).copied().collect()
 }
 
+/// Is one call for all of a batch? Several workers make batches as they find time, and only their iterations are counted.
+fn calls_once_a_batch(claims: &[Claim]) -> bool {
+    let is_so = |claim: &Claim| matches!(claim, Claim::SystemCalls(Bound::Between(least, most)) if *least > 0.0 && *most < 1.0);
+    claims.iter().any(is_so)
+}
+
 /// Why it cannot be made by such workers, where it cannot.
 fn misfit(inner: &dyn Benchmark, crowd: Crowd) -> Option<String> {
     let card = inner.card();
@@ -199,6 +204,9 @@ fn misfit(inner: &dyn Benchmark, crowd: Crowd) -> Option<String> {
         (Card { quantities: [_, ..], .. }, _) => "it times itself, and has no batches",
         (Card { changes_process: Some(how), .. }, _) if crowd.of == Workers::Threads => {
             return Some(format!("threads cannot make it at once: {how}"));
+        }
+        _ if calls_once_a_batch(&inner.claims()) => {
+            "one call is for all of a batch, and calls of batches are not counted of several"
         }
         (Card { placement: Placement::OneCpu, .. }, sharing) => match (sharing, crowd.of, crowd.objects) {
             (Sharing::Own, _, Objects::Shared) => "it has no object to share",
@@ -294,8 +302,7 @@ mod tests {
     fn what_much_is_made_ready_for_has_a_revision_of_its_own() {
         for (inner, raised) in [
             ("memory/latency/size_64m/small_pages", 1),
-            ("memory/give_back", 1),
-            ("memory/give_back_file", 0),
+            ("container/namespace/net", 1),
             ("syscall/getppid", 0),
         ] {
             let own = crate::listed(inner).expect("it is there").card().revision;
@@ -330,6 +337,8 @@ mod tests {
             ("syscall/stat/processes_2/private", "the same one"),
             ("syscall/read1/threads_2/shared", "handed on by fork"),
             ("process/fork/resident_256m/small_pages/processes_4/private", "1024 MiB"),
+            ("memory/give_back/processes_2/private", "for all of a batch"),
+            ("memory/give_back_file/threads_2/private", "for all of a batch"),
             ("signal/deliver/threads_2/private", "a handler is installed"),
         ] {
             let (inner, crowd) = Crowd::of_id(id).expect("an id");
