@@ -75,11 +75,19 @@ pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
     Ok(seen.counted(&table, Way::Ebpf, usage, ended, running))
 }
 
-/// What these processes have used so far and the descendants of `pid`, as /proc says.
+/// What these processes have used so far and the descendants of `pid`, as /proc says. Whoever ended meanwhile is in the time of
+/// the one that waited for it only if that is read later: all are read again until nobody is missing any more.
 fn looked_at(known: impl Iterator<Item = i32>, pid: i32) -> BTreeMap<i32, usage::Relative> {
     let stat = |pid: i32| usage::relative(&oscost_sys::file::text(format!("/proc/{pid}/stat")).ok()?);
     let all: BTreeSet<i32> = known.chain(family(pid).0).collect();
-    all.into_iter().filter_map(|pid| Some((pid, stat(pid)?))).collect()
+    let mut there = all.len();
+    loop {
+        let seen: BTreeMap<_, _> = all.iter().filter_map(|&pid| Some((pid, stat(pid)?))).collect();
+        if seen.len() == there {
+            return seen;
+        }
+        there = seen.len();
+    }
 }
 
 /// A process and its descendants, and the threads of all of them.

@@ -3,6 +3,7 @@
 use oscost_results::bill::{Bill, Budget, Call, CountedRun as Counted, RunEnd as Ended};
 
 use crate::rules::{RULES, Size};
+use crate::tally::A_32_BIT_CALL;
 
 /// A bound on a count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,7 @@ type Total = (&'static str, fn(&Counted) -> u64);
 const TOTALS: &[Total] = &[
     ("calls", |counted| counted.calls.iter().map(|call| call.times).sum()),
     ("failed", |counted| counted.calls.iter().map(|call| call.failed).sum()),
+    // Calls that slept: how often each did, is not counted.
     ("sleeps", |counted| counted.calls.iter().filter(|call| call.slept).map(|call| call.times).sum()),
     ("bytes", |counted| counted.calls.iter().filter(|call| transfers(call)).map(|call| call.bytes).sum()),
     ("faults", |counted| counted.faults.minor + counted.faults.major),
@@ -101,10 +103,23 @@ impl BudgetBound {
         matches!(self.holds, Holds::AtMost | Holds::Below | Holds::Equal)
     }
 
+    /// Whether the run was counted without some of it: what the usage of children would have that nobody waited for, or what calls
+    /// of the 32-bit ABI were.
+    fn is_lacked_by(&self, one: &Counted) -> bool {
+        let of = &*self.of;
+        let is_by_name = of == "bytes" || !TOTALS.iter().any(|(name, _)| *name == of);
+        match ["faults", "major_faults", "switches"].contains(&of) {
+            true => one.unwaited.is_some(),
+            false => is_by_name && one.calls.iter().any(|call| call.name == A_32_BIT_CALL),
+        }
+    }
+
     /// Holds it against every run of a bill.
     #[must_use]
     pub fn judge(&self, bill: &Bill) -> Budget {
-        let whole = |one: &Counted| one.complete && !matches!(one.ended, Ended::CutShort | Ended::Running);
+        let whole = |one: &Counted| {
+            one.complete && !matches!(one.ended, Ended::CutShort | Ended::Running) && !self.is_lacked_by(one)
+        };
         // Of a run that was not counted whole, what was counted may break an upper bound, or keep a lower one.
         let kept = |count: u64, is_whole: bool| match (self.holds(count), is_whole) {
             (held, true) => Some(held),
@@ -216,6 +231,22 @@ mod tests {
         assert_eq!(kept("semop>=3", &part), (3, Some(true)));
         assert_eq!(kept("semop>=4", &part), (3, None));
         assert_eq!(kept("semop<=3", &[]), (0, None));
+    }
+
+    #[test]
+    fn what_a_run_lacks_breaks_a_bound_or_says_nothing() {
+        let unwaited = Counted { unwaited: Some(1), ..run(3, true) };
+        let of = |one: &Counted, text: &str| kept(text, std::slice::from_ref(one)).1;
+        assert_eq!(
+            ["faults<=8", "faults<=7", "semop<=3"].map(|it| of(&unwaited, it)),
+            [None, Some(false), Some(true)]
+        );
+        let mut foreign = run(3, true);
+        foreign.calls.push(Call { name: A_32_BIT_CALL.to_owned(), times: 1, ..Call::default() });
+        assert_eq!(
+            ["semop<=3", "bytes<=9", "calls<=9", "faults<=8"].map(|it| of(&foreign, it)),
+            [None, None, Some(true), Some(true)]
+        );
     }
 
     #[test]

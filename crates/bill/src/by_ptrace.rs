@@ -1,7 +1,6 @@
 //! Counts by a tracer, which stops each thread twice at each call. ptrace(2).
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
 
 use oscost_sys::reaper;
 use oscost_sys::tracer::{self, Entered, Stop};
@@ -9,10 +8,11 @@ use oscost_sys::tracer::{self, Entered, Stop};
 use crate::descriptor::Descriptors;
 use crate::error::BillError;
 use crate::key::{CallKey, NOBODY, NONE, class};
-use crate::rules::{Numbers, On, Size, Table, clone_bits, socket_kind, value};
+use crate::rules::{Numbers, On, Rule, Size, Table, clone_bits, socket_kind, value};
 use crate::seen::SeenCalls;
-use crate::tally::Sums;
+use crate::tally::{OF_32_BITS, Sums};
 use crate::thread::{Current, INTERRUPTED, Thread};
+use crate::traced::{does_something, is_in, mappings, other_rights, own_pages, status_of};
 
 /// How many threads may have a file of theirs open in the tracer: a process may have some thousand files.
 const KEPT: usize = 200;
@@ -21,6 +21,12 @@ const BECOME_TRACED: [u64; 3] = [0, 16, 0x4206];
 const SHARES_MEMORY: u64 = 0x100;
 const SHARES_FILES: u64 = 0x400;
 const IS_THREAD: u64 = 0x1_0000;
+/// Calls that start somebody.
+const STARTS: [&str; 4] = ["clone", "clone3", "fork", "vfork"];
+/// EINPROGRESS: a connection that is being made has not failed.
+const IN_PROGRESS: i64 = -115;
+/// SIGCHLD: nobody waits for the children of who ignores it.
+const CHILD_ENDED: i32 = 17;
 
 /// A tracer and whom it traces.
 #[derive(Debug)]
@@ -58,7 +64,7 @@ impl<'a> Tracer<'a> {
     /// # Errors
     /// Why what runs cannot be counted; the error of the system.
     pub fn follow(mut self, root: i32, mut ended: impl FnMut(Stop)) -> Result<SeenCalls, BillError> {
-        self.threads.insert(root, Thread::new(root, root, root, true));
+        self.threads.insert(root, Thread::new(root, (root, 0), root, true));
         loop {
             match tracer::next(false) {
                 Ok(Some((tid, stop))) => {
@@ -85,13 +91,19 @@ impl<'a> Tracer<'a> {
     /// Counts what a stop tells, and lets the thread go on.
     fn hear(&mut self, tid: i32, stop: Stop) {
         let is_end = matches!(stop, Stop::Exited(_) | Stop::Killed(_));
-        let Some(thread) = self.threads.get_mut(&tid) else {
+        if self.threads.contains_key(&tid) {
+            self.hear_known(tid, stop, is_end);
+        } else if is_end {
+            self.early.remove(&tid);
+        } else {
             // Its starter's stop, which says what it is, comes later.
-            if !is_end {
-                self.early.insert(tid, stop);
-            }
-            return;
-        };
+            self.early.insert(tid, stop);
+        }
+        self.adopt();
+    }
+
+    fn hear_known(&mut self, tid: i32, stop: Stop, is_end: bool) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
         if !is_end {
             thread.stops += 1;
             self.seen.voluntary += 1;
@@ -120,9 +132,43 @@ impl<'a> Tracer<'a> {
                 tracer::go_on(tid, signal);
             }
             Stop::Group(_) => tracer::stay(tid),
-            Stop::Exited(_) | Stop::Killed(_) => self.ended(tid),
+            Stop::Exited(_) | Stop::Killed(_) => {
+                let parent = thread.parent;
+                if tid == thread.pid && is_in(&status_of(parent), "SigIgn:", CHILD_ENDED) {
+                    self.seen.unwaited += 1;
+                }
+                self.ended(tid);
+            }
             _ => tracer::go_on(tid, 0),
         }
+    }
+
+    /// Whoever has stopped, and will not be announced because its starter was killed while it started it, belongs to them all the
+    /// same: it would stay stopped for ever.
+    fn adopt(&mut self) {
+        if self.early.is_empty() || self.threads.values().any(|thread| self.is_starting(thread)) {
+            return;
+        }
+        for (tid, stop) in std::mem::take(&mut self.early) {
+            let status = status_of(tid);
+            let pid = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
+            let pid = pid.unwrap_or(tid);
+            let relative = self.threads.values().find(|thread| thread.pid == pid);
+            let (parent, table) = relative.map_or((0, tid), |thread| (thread.parent, thread.table));
+            self.add(tid, (pid, parent), table);
+            self.hear(tid, stop);
+        }
+    }
+
+    /// Whether it may still announce somebody.
+    fn is_starting(&self, thread: &Thread) -> bool {
+        let starts = |call: Current| STARTS.contains(&self.meaning(&call.entered).name);
+        thread.call.is_some_and(|call| !call.has_started && starts(call))
+    }
+
+    /// The rule of a call by what it means, whichever ABI it is made in.
+    fn meaning(&self, call: &Entered) -> Rule {
+        self.table.of(here(call)).rule
     }
 
     fn entered(&mut self, tid: i32, call: Entered) {
@@ -175,8 +221,9 @@ impl<'a> Tracer<'a> {
         let number = number(&call.entered);
         let rule = self.table.of(number).rule;
         // The result of a handler's return is that of whatever it returns to.
-        let has_result = i64::from(number) != self.numbers.rt_sigreturn;
-        let failed = has_result && result.is_some_and(|result| (-4095..0).contains(&result));
+        let has_result = call.entered.number != self.numbers.rt_sigreturn;
+        let is_under_way = rule.name == "connect" && result == Some(IN_PROGRESS);
+        let failed = has_result && !is_under_way && result.is_some_and(|result| (-4095..0).contains(&result));
         let bytes = match (rule.size, result) {
             (Size::Result, Some(result)) => u64::try_from(result).ok(),
             (Size::Argument(at), Some(_)) if !failed => Some(argument(&call.entered, at)),
@@ -196,15 +243,19 @@ impl<'a> Tracer<'a> {
     }
 
     fn started(&mut self, tid: i32, child: i32) {
-        let keep = self.threads.len() < KEPT;
+        // Whoever was killed meanwhile announces nobody.
+        if child == 0 || self.threads.contains_key(&child) {
+            return;
+        }
+        if let Some(call) = self.threads.get_mut(&tid).and_then(|thread| thread.call.as_mut()) {
+            call.has_started = true;
+        }
         let Some(parent) = self.threads.get(&tid) else { return };
-        let flags = parent
-            .call
-            .map_or(0, |call| clone_flags(tid, &call.entered, self.table.of(number(&call.entered)).rule.on));
+        let flags =
+            parent.call.map_or(0, |call| clone_flags(tid, &call.entered, self.meaning(&call.entered).on));
         let is_thread = flags & IS_THREAD != 0;
-        let pid = if is_thread { parent.pid } else { child };
+        let process = if is_thread { (parent.pid, parent.parent) } else { (child, parent.pid) };
         let table = if flags & SHARES_FILES != 0 { parent.table } else { child };
-        *if is_thread { &mut self.seen.threads } else { &mut self.seen.children } += 1;
         let is_vfork = parent.call.is_some_and(|call| call.entered.number == self.numbers.vfork);
         if flags & SHARES_MEMORY == 0
             && !is_vfork
@@ -214,11 +265,18 @@ impl<'a> Tracer<'a> {
             (forks.times, forks.pages) = (forks.times + 1, forks.pages + pages);
             forks.mappings += mappings(tid);
         }
-        self.descriptors.forget_all(child);
-        self.threads.insert(child, Thread::new(child, pid, table, keep));
+        self.add(child, process, table);
         if let Some(stop) = self.early.remove(&child) {
             self.hear(child, stop);
         }
+    }
+
+    /// A new thread of a process and its parent.
+    fn add(&mut self, tid: i32, process: (i32, i32), table: i32) {
+        let keep = self.threads.len() < KEPT;
+        *if process.0 == tid { &mut self.seen.children } else { &mut self.seen.threads } += 1;
+        self.descriptors.forget_all(tid);
+        self.threads.insert(tid, Thread::new(tid, process, table, keep));
     }
 
     /// A thread has become another program, under the number of its process; `former` was its own.
@@ -235,7 +293,8 @@ impl<'a> Tracer<'a> {
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         if thread.call.is_none() {
             // The call that made the held process the program was entered before it was looked at.
-            let entered = Entered { number: self.numbers.execve, arguments: [0; 6], at: (0, 0) };
+            let entered =
+                Entered { number: self.numbers.execve, is_32_bit: false, arguments: [0; 6], at: (0, 0) };
             thread.enter(tid, entered, false, &self.numbers, || 0);
         }
         // Whoever shared his descriptors has his own from here on.
@@ -266,26 +325,18 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// The number of a call as a key has it: one that no kernel has is the largest.
+/// The number of a call as a key has it: one of the 32-bit ABI is one of them.
 fn number(call: &Entered) -> u16 {
+    if call.is_32_bit { OF_32_BITS } else { here(call) }
+}
+
+/// The number of a call: one that no kernel has is the largest.
+fn here(call: &Entered) -> u16 {
     u16::try_from(call.number).unwrap_or(u16::MAX).min(Table::NUMBERS)
 }
 
 fn argument(call: &Entered, at: u8) -> u64 {
     call.arguments.get(usize::from(at)).copied().unwrap_or(0)
-}
-
-/// Pages of a process's own: those that are resident, less those of files.
-fn own_pages(tid: i32) -> Option<u64> {
-    let text = oscost_sys::file::text(format!("/proc/{tid}/statm")).ok()?;
-    let mut numbers = text.split_whitespace().skip(1).map_while(|word| word.parse::<u64>().ok());
-    Some(numbers.next()?.saturating_sub(numbers.next()?))
-}
-
-/// Mappings of a process; none where /proc does not say.
-fn mappings(tid: i32) -> u64 {
-    let text = oscost_sys::file::text(format!("/proc/{tid}/maps"));
-    text.map_or(0, |text| text.lines().count() as u64)
 }
 
 /// The flags of a call that starts somebody; 0 of fork and vfork, which have none.
@@ -297,25 +348,83 @@ fn clone_flags(tid: i32, call: &Entered, on: On) -> u64 {
     }
 }
 
-/// The program at this path, if it runs with the rights of its owner or group.
-#[must_use]
-pub fn other_rights(path: &str) -> Option<String> {
-    let metadata = std::fs::metadata(path).ok()?;
-    let sets = metadata.mode() & 0o4000 != 0 && metadata.uid() != oscost_sys::identity::uid()
-        || metadata.mode() & 0o2000 != 0 && metadata.gid() != oscost_sys::identity::gid();
-    let named = || std::fs::read_link(path).map_or_else(|_| path.to_owned(), |it| it.display().to_string());
-    sets.then(named)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally;
 
-/// Whether a signal does something to a process: it has a handler, or is not ignored. A tracer sees ignored ones, too.
-fn does_something(tid: i32, signal: i32) -> bool {
-    /// SIGCHLD, SIGCONT, SIGURG, SIGWINCH: nobody who did not ask hears them.
-    const UNASKED: [i32; 4] = [17, 18, 23, 28];
-    let status = oscost_sys::file::text(format!("/proc/{tid}/status")).unwrap_or_default();
-    let is_in = |key: &str| {
-        let set = status.lines().find_map(|line| line.strip_prefix(key));
-        let set = set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
-        (1..=64).contains(&signal) && set >> (signal - 1) & 1 != 0
-    };
-    is_in("SigCgt:") || !is_in("SigIgn:") && !UNASKED.contains(&signal)
+    /// Numbers that no process has.
+    const STARTER: i32 = i32::MAX - 1;
+    const CHILD: i32 = i32::MAX;
+
+    fn entered(name: &str) -> Entered {
+        let number = oscost_sys::system_call_names::number(name).expect("a call");
+        Entered { number, is_32_bit: false, arguments: [0; 6], at: (0, 0) }
+    }
+
+    fn starting(table: &Table) -> Tracer<'_> {
+        let mut tracer = Tracer::new(table);
+        tracer.threads.insert(STARTER, Thread::new(STARTER, (STARTER, 0), STARTER, false));
+        tracer.hear(STARTER, Stop::Entered(entered("clone")));
+        tracer
+    }
+
+    /// It stayed stopped, and its counter waited for it for ever.
+    #[test]
+    fn a_child_whose_starter_is_killed_before_it_says_so_is_one_of_them() {
+        let table = Table::new();
+        let mut tracer = starting(&table);
+        tracer.hear(CHILD, Stop::Tracer);
+        assert!(!tracer.threads.contains_key(&CHILD), "its starter will say what it is");
+        tracer.hear(STARTER, Stop::Killed(9));
+        assert!(tracer.threads.contains_key(&CHILD) && tracer.early.is_empty());
+        // The starter was killed before its stop was asked what it means; the child stops later.
+        let mut tracer = starting(&table);
+        tracer.hear(STARTER, Stop::Started(0));
+        tracer.hear(STARTER, Stop::Killed(9));
+        tracer.hear(CHILD, Stop::Tracer);
+        assert_eq!(tracer.threads.keys().copied().collect::<Vec<_>>(), [CHILD]);
+        assert_eq!((tracer.seen.children, tracer.seen.threads), (1, 0));
+    }
+
+    #[test]
+    fn a_child_is_counted_once_whether_it_stops_before_it_is_announced_or_after() {
+        let table = Table::new();
+        let (announced, stopped) = ((STARTER, Stop::Started(CHILD)), (CHILD, Stop::Tracer));
+        for stops in [[announced, stopped], [stopped, announced]] {
+            let mut tracer = starting(&table);
+            stops.into_iter().for_each(|(tid, stop)| tracer.hear(tid, stop));
+            assert!(tracer.threads.len() == 2 && tracer.early.is_empty());
+            assert_eq!(tracer.seen.children, 1);
+        }
+    }
+
+    /// Each call that was made, and its result: by name, how often, and how many failed.
+    fn counted(calls: &[(Entered, i64)]) -> Vec<(String, u64, u64)> {
+        let table = Table::new();
+        let mut tracer = Tracer::new(&table);
+        tracer.threads.insert(STARTER, Thread::new(STARTER, (STARTER, 0), STARTER, false));
+        for &(call, result) in calls {
+            tracer.hear(STARTER, Stop::Entered(call));
+            tracer.hear(STARTER, Stop::Left(result));
+        }
+        let calls = tally::calls(&tracer.seen.tally, &table, false);
+        calls.into_iter().map(|call| (call.name, call.times, call.failed)).collect()
+    }
+
+    #[test]
+    fn a_connection_that_is_being_made_has_not_failed() {
+        let calls = [(entered("connect"), IN_PROGRESS), (entered("connect"), -111)];
+        assert_eq!(counted(&calls), [("connect".to_owned(), 2, 1)]);
+        assert_eq!(counted(&[(entered("close"), IN_PROGRESS)]), [("close".to_owned(), 1, 1)]);
+    }
+
+    /// Its getpid was a writev, and its read a close.
+    #[test]
+    fn calls_of_the_32_bit_abi_are_one_row_and_no_other_call() {
+        let call = |number| Entered { number, is_32_bit: true, ..entered("close") };
+        let returns = entered("rt_sigreturn").number;
+        let calls = [(call(1 << 16 | 20), 77), (call(1 << 16 | 3), -9), (call(returns), -4)];
+        assert_eq!(counted(&calls), [("call of a 32-bit program".to_owned(), 3, 1)]);
+    }
 }

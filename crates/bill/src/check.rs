@@ -12,6 +12,10 @@ const DIFFERENT: f64 = 0.05;
 /// A bill that explains less, or more, is worth one, too.
 const POOR: f64 = 0.7;
 const RICH: f64 = 1.3;
+/// What counting a call by eBPF takes at most, ns: 280 were measured (docs/measured/bill.md).
+const COUNTING_NS: f64 = 300.0;
+/// Nothing is held against a system time of which more may be the counting.
+const MOST_COUNTING: f64 = 1.0 / 8.0;
 
 /// The system time and between what it lies: of so many looks at where a program is, or of the kernel's ticks, the share inside is
 /// the share of the time. Wilson's interval of a proportion. Without looks, all time of `processes` that are shorter than a tick may
@@ -33,19 +37,37 @@ pub fn system_time(free: &Usage, tick_ns: u64, processes: u64) -> Estimate {
     }
 }
 
-/// The time that the items are held against: that of the free run, or of a program that ran anyway, which programs in the
-/// kernel hardly slow.
+/// The time that the items are held against: that of the free run, or of a program that ran anyway.
 fn time(bill: &Bill) -> Option<Usage> {
     let ran_anyway = bill.counted.first().filter(|one| bill.pid.is_some() && one.way == Way::Ebpf);
-    bill.free.or_else(|| ran_anyway.map(|one| one.usage))
+    bill.free.or_else(|| ran_anyway.map(|one| one.usage)).filter(|_| unwaited(bill) == 0)
+}
+
+/// Processes for which nobody waited, in the run that had most: that time is without theirs.
+fn unwaited(bill: &Bill) -> u64 {
+    bill.counted.iter().filter_map(|one| one.unwaited).max().unwrap_or(0)
+}
+
+/// What counting may have added to that time, ns: nothing to that of a free run.
+fn counting_ns(bill: &Bill) -> f64 {
+    let ran_anyway = bill.counted.first().filter(|_| bill.free.is_none());
+    ran_anyway.map_or(0.0, |one| one.calls.iter().map(|call| call.times as f64 * COUNTING_NS).sum())
+}
+
+/// Whether too much of this system time may be the counting.
+fn is_counting(bill: &Bill, system_ns: u64) -> bool {
+    system_ns > 0 && counting_ns(bill) > system_ns as f64 * MOST_COUNTING
 }
 
 /// The share of the system time that the items explain; `None` where that is known too badly for any share to be called good or poor.
 #[must_use]
 pub fn explained(bill: &Bill, tick_ns: u64) -> Option<Estimate> {
-    let system = system_time(&time(bill)?, tick_ns, processes(bill));
+    let time = time(bill)?;
+    let system = system_time(&time, tick_ns, processes(bill));
+    let system = Estimate { low: (system.low - counting_ns(bill)).max(0.0), ..system };
     let sum = price::together(bill);
-    let is_known = system.value > 0.0 && system.high * POOR <= system.low * RICH;
+    let is_known =
+        system.value > 0.0 && !is_counting(bill, time.system_ns) && system.high * POOR <= system.low * RICH;
     is_known.then(|| Estimate {
         value: sum.value / system.value,
         low: sum.low / system.high,
@@ -63,10 +85,18 @@ fn is_unseen(free: &Usage, tick_ns: u64, processes: u64) -> bool {
     free.looks.is_none() && free.user_ns + free.system_ns < processes * tick_ns
 }
 
-/// Why its system time is not known well enough to hold the items against it, and what helps: one that `ran_anyway` has no runs.
-fn unknown(free: &Usage, tick_ns: u64, processes: u64, ran_anyway: bool) -> String {
-    let ms = |ns: u64| ns as f64 / 1e6;
-    if ran_anyway {
+/// Why its system time is not known well enough to hold the items against it, and what helps: one that ran anyway has no runs.
+fn unknown(bill: &Bill, free: &Usage, tick_ns: u64) -> String {
+    let (ms, processes) = (|ns: u64| ns as f64 / 1e6, processes(bill));
+    if is_counting(bill, free.system_ns) {
+        let (system, counting) = (ms(free.system_ns), counting_ns(bill) / 1e6);
+        return format!(
+            "up to {:.0} ms of its system time of {system:.0} ms may be the counting: it is no measure \
+             (oscost bill -- PROGRAM has a run that nobody counts)",
+            counting.min(system)
+        );
+    }
+    if bill.pid.is_some() {
         let system = ms(free.system_ns);
         return format!(
             "its system time of {system:.0} ms is too short to be known: count longer (--for 60s)"
@@ -90,9 +120,15 @@ fn unknown(free: &Usage, tick_ns: u64, processes: u64, ran_anyway: bool) -> Stri
 pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
     let mut all = Vec::new();
     let Some(first) = bill.counted.first() else { return all };
+    if let count @ 1.. = unwaited(bill) {
+        all.push(format!(
+            "{count} of its processes ended and nobody waited for them (SIGCHLD is ignored): their CPU time, faults and switches are \
+             told to nobody, so there is no share"
+        ));
+    }
     if let Some(free) = &time(bill) {
         if bill.explained.is_none() {
-            all.push(unknown(free, tick_ns, processes(bill), bill.pid.is_some()));
+            all.push(unknown(bill, free, tick_ns));
         }
         all.extend(against(free, first));
     }
@@ -268,6 +304,53 @@ mod tests {
         assert!(said[0].contains("300.0 ms of CPU time is system time is not known"), "{said:?}");
         // Whoever is root in a container was told to be root.
         assert!(said[0].ends_with("(for root, and in a container with --pid=host)"), "{said:?}");
+    }
+
+    /// The counting was taken for work of the program: it was "priced 26 %", and the rest was said to be the kernel's.
+    #[test]
+    fn a_system_time_that_may_be_the_counting_is_no_measure() {
+        let together = Estimate { value: 1e9, low: 1e9, high: 1e9, extremes: false };
+        let counted = |times| Counted {
+            way: Way::Ebpf,
+            usage: free(0, 3_800_000_000),
+            calls: vec![Call { times, ..Call::default() }],
+            ..Counted::default()
+        };
+        let of = |times| Bill {
+            pid: Some(7),
+            counted: vec![counted(times)],
+            items: vec![Item { together, ..Item::default() }],
+            ..Bill::default()
+        };
+        let share = |bill: &Bill| explained(bill, 4_000_000);
+        let busy = of(10_000_000);
+        assert_eq!(share(&busy), None);
+        let said = left(&busy, 4_000_000, true);
+        let words = "up to 3000 ms of its system time of 3800 ms may be the counting";
+        assert!(said[0].starts_with(words) && said.len() == 1, "{said:?}");
+        // Less of it widens the interval to one side.
+        let [few, none] = [1_000_000, 0].map(|times| share(&of(times)).expect("a share"));
+        assert!((few.low, few.value) == (none.low, none.value) && few.high > none.high * 1.05, "{few:?}");
+        // A free run has nothing of it.
+        let with_free = Bill { free: Some(free(0, 3_800_000_000)), ..busy };
+        assert_eq!(share(&with_free), Some(none));
+    }
+
+    /// A server that ignores SIGCHLD was "priced 2000 %" of the time of its parent.
+    #[test]
+    fn a_time_without_that_of_some_processes_is_no_measure() {
+        let together = Estimate { value: 1e9, low: 1e9, high: 1e9, extremes: false };
+        let of = |unwaited| Bill {
+            free: Some(free(0, 50_000_000)),
+            counted: vec![Counted { unwaited, ..Counted::default() }],
+            items: vec![Item { together, ..Item::default() }],
+            ..Bill::default()
+        };
+        let [some, none] = [Some(500), None].map(of);
+        assert_eq!(explained(&some, 4_000_000), None);
+        let said = left(&some, 4_000_000, true);
+        assert!(said.len() == 1 && said[0].starts_with("500 of its processes ended"), "{said:?}");
+        assert!(!left(&none, 4_000_000, true).iter().any(|it| it.contains("SIGCHLD")));
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub enum BillError {
     },
     /// A program that runs with somebody else's rights.
     #[error(
-        "{0} runs with its owner's rights (set-uid or set-gid), which it loses when it is traced: it would do something else than free; run oscost as root"
+        "{0} runs with rights of its own (set-uid, set-gid or file capabilities), which it loses when it is traced: it would do something else than free; run oscost as root"
     )]
     OtherRights(String),
     /// It traces processes itself.
@@ -47,6 +47,11 @@ pub enum BillError {
         "eBPF cannot count here: {0}; ptrace counts only what bill starts itself: oscost bill -- PROGRAM"
     )]
     NoEbpf(String),
+    /// So many calls or threads found no place in the kernel's tables, when the program had run.
+    #[error(
+        "eBPF found no place for {0} calls or threads of this program, so the counts are not whole: without root it is counted by ptrace, and a running one for a shorter time (--for)"
+    )]
+    NoPlace(u64),
     /// It was interrupted before anything was counted.
     #[error(
         "interrupted in the free run, before anything was counted; a program that does not end is counted while it runs: oscost bill --pid PID"

@@ -30,6 +30,7 @@ mod tally;
 pub mod tariff;
 mod terms;
 mod thread;
+mod traced;
 mod words;
 
 pub use attach::attach;

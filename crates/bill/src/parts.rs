@@ -1,7 +1,7 @@
 //! What the price of some calls is put together from: figures, and how often each of them is paid for.
 
 use oscost_results::Estimate;
-use oscost_results::bill::Call;
+use oscost_results::bill::{Call, CountedRun as Counted};
 
 use crate::prices::{Prices, plus};
 use crate::tariff::{self, Rate, SLEEP, Term};
@@ -15,7 +15,7 @@ pub fn of(call: &Call, prices: &Prices) -> Option<Estimate> {
 
 /// The terms of a call's price, of this rate.
 pub(crate) fn terms_of(call: &Call, rate: &Rate) -> Vec<Term> {
-    parts(call, rate).iter().flat_map(|part| part.terms).copied().collect()
+    parts(call, rate).iter().flat_map(|part| [part.terms, part.inside].concat()).collect()
 }
 
 /// In what a price may differ from the figures', with what its rate says.
@@ -33,9 +33,29 @@ pub(crate) fn circumstance(call: &Call, rate: &Rate) -> String {
         .join("; ")
 }
 
+/// How many of each call are in the price of a fork: of waits for a child as many as children were begun, those that slept first.
+pub(crate) fn in_forks(counted: &Counted) -> Vec<u64> {
+    let mut left = counted.children;
+    let mut all = vec![0; counted.calls.len()];
+    for slept in [true, false] {
+        let calls = counted.calls.iter().zip(&mut all);
+        for (call, within) in calls.filter(|(call, _)| call.slept == slept && is_wait(call)) {
+            *within = call.times.saturating_sub(call.failed).min(left);
+            left -= *within;
+        }
+    }
+    all
+}
+
+fn is_wait(call: &Call) -> bool {
+    tariff::WAITS.contains(&&*call.name)
+}
+
 /// Terms, and how often they are paid for: so often, which may lie between two ends.
 struct Part {
     terms: &'static [Term],
+    /// What they hold that has rows of its own, below nothing.
+    inside: &'static [Term],
     count: f64,
     between: [f64; 2],
     /// None costs less than an entry into the kernel.
@@ -45,11 +65,20 @@ struct Part {
 impl Part {
     fn new(terms: &'static [Term], count: u64, is_call: bool) -> Self {
         let count = count as f64;
-        Self { terms, count, between: [count; 2], is_call }
+        Self { terms, inside: &[], count, between: [count; 2], is_call }
+    }
+
+    fn one(&self, prices: &Prices) -> Option<Estimate> {
+        if !self.is_call {
+            return prices.sum(self.terms);
+        }
+        let whole = prices.of_call(self.terms)?;
+        let bare = prices.of_call(&[self.terms, self.inside].concat())?;
+        Some(Estimate { high: bare.high.max(whole.high), ..bare })
     }
 
     fn price(&self, prices: &Prices) -> Option<Estimate> {
-        let one = if self.is_call { prices.of_call(self.terms)? } else { prices.sum(self.terms)? };
+        let one = self.one(prices)?;
         let [least, most] = self.between;
         Some(Estimate {
             value: one.value * self.count,
@@ -74,10 +103,10 @@ fn parts(call: &Call, rate: &Rate) -> Vec<Part> {
     };
     let [least, middle, most] = beyond_the_first(call).map(|more| made as f64 * more as f64);
     let all = [
-        Part::new(rate.each, made - empty, true),
+        Part { inside: rate.inside, ..Part::new(rate.each, made - empty, true) },
         Part::new(rate.nothing, empty, true),
         Part::new(rate.byte, call.bytes, false),
-        Part { terms: rate.more, count: middle, between: [least, most], is_call: false },
+        Part { count: middle, between: [least, most], ..Part::new(rate.more, 0, false) },
         Part::new(tariff::failed(&call.name), call.failed, true),
         Part::new(SLEEP, if call.slept { call.times } else { 0 }, false),
     ];
@@ -85,12 +114,17 @@ fn parts(call: &Call, rate: &Rate) -> Vec<Part> {
 }
 
 /// How many descriptors or parts a call has beyond the first: the least of its class, the middle, and the most. Their number was
-/// not counted.
+/// not counted. Whoever is told the highest descriptor may watch that one alone.
 fn beyond_the_first(call: &Call) -> [u64; 3] {
     // The largest class has no bound.
     let bound = call.count_argument.filter(|&bound| bound < u64::MAX).unwrap_or(1);
-    let [least, most] = [bound / 4, bound.saturating_sub(1)];
+    let least = if is_by_highest(call) { 0 } else { bound / 4 };
+    let most = bound.saturating_sub(1);
     [least, (least + most) / 2, most]
+}
+
+fn is_by_highest(call: &Call) -> bool {
+    tariff::BY_HIGHEST.contains(&&*call.name)
 }
 
 /// As how many descriptors a call is priced whose rate asks for them.
@@ -99,12 +133,16 @@ fn of_class(call: &Call, rate: &Rate) -> String {
     if rate.more.is_empty() || most == 1 || call.failed == call.times {
         return String::new();
     }
+    if is_by_highest(call) {
+        return format!("as {middle} of up to {most} descriptors");
+    }
     format!("as {middle} descriptors, the middle of {least} to {most}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::price::items;
 
     fn prices() -> Prices {
         let mut prices = Prices::default();
@@ -135,6 +173,71 @@ mod tests {
             }
         }
         assert_eq!(of(&poll(u64::MAX), &prices()).expect("a price").value, 2000.0, "it has no bound");
+    }
+
+    /// The argument of a select of one descriptor was taken for the number of them.
+    #[test]
+    fn a_select_may_watch_its_highest_descriptor_alone() {
+        let select = Call { name: "pselect6".to_owned(), ..poll(256) };
+        let found = of(&select, &prices()).expect("a price");
+        let of_count = |count: f64| 10.0 * (200.0 + 50.0 * (count - 1.0));
+        for (is, expected) in [(found.low, 1.0), (found.value, 128.0), (found.high, 256.0)] {
+            assert!((is - of_count(expected)).abs() < 1e-6, "{found:?}");
+        }
+        let said = circumstance(&select, tariff::rate_of(&select).expect("a rate"));
+        assert_eq!(said, "of eventfds; as 128 of up to 256 descriptors");
+    }
+
+    /// A program that asked a thousand times whether its child had ended paid nothing for it.
+    #[test]
+    fn only_waits_that_a_child_ended_are_in_the_price_of_its_fork() {
+        let wait = |slept, times, failed| {
+            let name = "wait4".to_owned();
+            Call { name, slept, times, failed, ..Call::default() }
+        };
+        let together = |calls: &[Call], children| -> f64 {
+            let counted = Counted { calls: calls.to_vec(), children, ..Counted::default() };
+            items(&counted, None, &prices()).iter().map(|item| item.together.value).sum()
+        };
+        assert_eq!(together(&[wait(false, 1000, 0)], 1), 99_900.0);
+        assert_eq!(together(&[wait(false, 10, 0), wait(true, 3, 0)], 3), 1000.0, "those that slept first");
+        assert_eq!(together(&[wait(false, 10, 4)], 10), 400.0, "what failed found nobody");
+        assert_eq!(together(&[wait(true, 3, 0)], 3), 0.0);
+    }
+
+    /// The calls of libc and the join's sleep were paid for in the price of the thread and in their own rows.
+    #[test]
+    fn a_thread_is_paid_for_once() {
+        let mut prices = prices();
+        for (id, value) in [
+            ("thread/create_join/stack_cached", 10_000.0),
+            ("memory/mmap_munmap", 800.0),
+            ("lock/futex_mismatch", 100.0),
+            ("context_switch/pipe/same_cpu", 2500.0),
+            ("context_switch/pipe_alone/same_cpu", 500.0),
+        ] {
+            prices.add(id, Estimate { value, low: value, high: value, extremes: false });
+        }
+        let call = |name: &str, on: &str, times| {
+            let [name, on] = [name, on].map(str::to_owned);
+            Call { name, on, times, ..Call::default() }
+        };
+        let clone = call("clone3", "thread", 10);
+        let found = super::of(&clone, &prices).expect("a price");
+        assert_eq!((found.low, found.value, found.high), (69_000.0, 69_000.0, 100_000.0));
+        // The loop of the figure costs what the figure does.
+        let calls = vec![
+            clone,
+            call("rt_sigprocmask", "", 40),
+            call("rseq", "", 10),
+            call("set_robust_list", "", 10),
+            call("madvise", "do not need", 10),
+            call("exit", "", 10),
+            Call { slept: true, ..call("futex", "wait", 10) },
+        ];
+        let counted = Counted { calls, ..Counted::default() };
+        let sum: f64 = items(&counted, None, &prices).iter().map(|item| item.together.value).sum();
+        assert!((sum - 100_000.0).abs() < 1e-6, "{sum}");
     }
 
     #[test]

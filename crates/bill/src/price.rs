@@ -6,7 +6,7 @@ use oscost_results::Estimate;
 use oscost_results::bill::{Bill, BillItem as Item, Call, CountedRun as Counted, Price, RunUsage as Usage};
 
 pub use crate::parts::of;
-use crate::parts::{circumstance, terms_of};
+use crate::parts::{circumstance, in_forks, terms_of};
 pub use crate::prices::{MadeProcess, Prices, less, plus, times};
 use crate::tariff::{
     self, END, END_MAPPING, ENTRY, FAULT, FAULT_COPY, FAULT_READ, FILE_PAGE, FORK_MAPPING, FORK_PAGE,
@@ -33,7 +33,7 @@ pub fn needed(counted: &[Counted]) -> BTreeSet<&'static str> {
         all.extend([END_MAPPING, FILE_PAGE]);
     }
     for rate in calls().filter_map(tariff::rate_of) {
-        all.extend([rate.each, rate.byte, rate.nothing, rate.more]);
+        all.extend([rate.each, rate.byte, rate.nothing, rate.more, rate.inside]);
     }
     all.extend(calls().filter(|call| call.failed > 0).map(|call| tariff::failed(&call.name)));
     all.into_iter().flat_map(tariff::figures).collect()
@@ -45,7 +45,8 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
     let faults = free.map_or(counted.faults, |free| free.faults);
     let switches = free.map_or(counted.switches, |free| free.switches);
     let slept: u64 = counted.calls.iter().filter(|call| call.slept).map(|call| call.times).sum();
-    let mut all: Vec<Item> = counted.calls.iter().map(|call| of_call(call, prices)).collect();
+    let calls = counted.calls.iter().zip(in_forks(counted));
+    let mut all: Vec<Item> = calls.map(|(call, within)| of_call(call, within, prices)).collect();
     let (read, copied) = kinds(counted, faults.minor);
     let ends = counted.ends.unwrap_or_default();
     let forks = counted.forks.unwrap_or_default();
@@ -66,7 +67,13 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
             FAULT,
             "reading the disk comes on top",
         ),
-        ("switch: voluntary", "sleep outside of a call", switches.voluntary.saturating_sub(slept), SLEEP, ""),
+        (
+            "switch: voluntary",
+            "sleep beyond the first of a call, or outside of calls",
+            switches.voluntary.saturating_sub(slept),
+            SLEEP,
+            "",
+        ),
         ("switch: involuntary", "switch to another that was to run", switches.involuntary, PREEMPTION, ""),
         ("signal", "signal delivered to a handler", counted.signals, SIGNAL, ""),
         (FORK_PAGES, "page shared by a fork", forks.pages, FORK_PAGE, ""),
@@ -84,7 +91,7 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
             "wake of an idle CPU",
             counted.wakes.unwrap_or(0),
             WAKE,
-            "of one that idled for 50 us; another sleep is deeper, or none",
+            "of one that idled briefly; another sleep is deeper, or none",
         ),
         (
             "end",
@@ -142,8 +149,10 @@ fn kinds(counted: &Counted, minor: u64) -> (u64, u64) {
     (read.min(minor), copied.min(minor.saturating_sub(read)))
 }
 
-fn of_call(call: &Call, prices: &Prices) -> Item {
+/// The row of a call, of which so many are within the price of a fork.
+fn of_call(call: &Call, within: u64, prices: &Prices) -> Item {
     let rate = tariff::rate_of(call);
+    let paid = Call { times: call.times.saturating_sub(within), ..call.clone() };
     let count = call.times as f64;
     let mut item = Item {
         key: key(call),
@@ -152,25 +161,32 @@ fn of_call(call: &Call, prices: &Prices) -> Item {
         inside_ns: call.inside_ns,
         ..Item::default()
     };
-    match (rate, of(call, prices)) {
+    match (rate, of(&paid, prices)) {
         // It is within another item's price.
         (Some(rate), Some(_)) if rate.each.is_empty() => {
             item.words = format!("{}: {}", item.words, rate.circumstance)
         }
+        (Some(_), Some(_)) if within > 0 && paid.times == 0 => {
+            item.words = format!("{}: in the price of the fork", item.words)
+        }
         (Some(rate), Some(together)) if call.times > 0 => {
+            let others = circumstance(&paid, rate);
             item.together = together;
             item.price = Some(Price {
                 ns: times(together, 1.0 / count),
-                ids: ids(&terms_of(call, rate)),
+                ids: ids(&terms_of(&paid, rate)),
                 least: false,
-                circumstance: circumstance(call, rate),
+                circumstance: match within {
+                    0 => others,
+                    _ => format!("{within} in the price of a fork, of the others: {others}"),
+                },
             });
         }
         _ => {
             let sleep = if call.slept && prices.sum(SLEEP).is_some() { SLEEP } else { &[] };
             let terms = [ENTRY, sleep].concat();
             if let Some(one) = prices.sum(&terms) {
-                item.together = times(one, count);
+                item.together = times(one, paid.times as f64);
                 item.price =
                     Some(Price { ns: one, ids: ids(&terms), least: true, circumstance: String::new() });
             }
@@ -285,12 +301,12 @@ mod tests {
     #[test]
     fn what_has_no_price_costs_at_least_an_entry() {
         let prices = prices(FEW);
-        let item = of_call(&call("keyctl", "", 5), &prices);
+        let item = of_call(&call("keyctl", "", 5), 0, &prices);
         let price = item.price.clone().expect("a bound");
         assert!(price.least && (item.together.value - 500.0).abs() < 1e-9, "{item:?}");
         assert!(tariff::rate_for("keyctl", "").is_none());
         // A figure that is missing is no price either.
-        let item = of_call(&call("flock", "", 5), &prices);
+        let item = of_call(&call("flock", "", 5), 0, &prices);
         assert!(item.price.expect("a bound").least);
     }
 
@@ -318,6 +334,7 @@ mod tests {
             (Some(3), Some(2), Some(3))
         );
         assert_eq!((of("end"), of("signal")), (None, None), "what ran already runs on");
+        assert!(items.iter().all(|item| !item.words.starts_with("sleep outside")), "a call may sleep again");
         assert!(items.is_sorted_by(|one, other| one.together.value >= other.together.value));
         assert!(needed(std::slice::from_ref(&counted)).contains("syscall/read0_pipe"));
     }

@@ -50,8 +50,8 @@ pub enum What {
 /// What the counts must say before a rule is told.
 #[derive(Debug, Clone, Copy)]
 pub enum Asks {
-    /// None of these calls on these kinds slept.
-    NeverSlept(&'static [&'static str], &'static [&'static str]),
+    /// None of these calls on these kinds slept, or failed, as one does that does not wait: nobody waited.
+    NeverWaited(&'static [&'static str], &'static [&'static str]),
     /// At least so many threads ran.
     Threads(u64),
     /// These calls were made half as often as what is replaced; a quarter as often where that is often enough.
@@ -105,7 +105,7 @@ pub static RULES: &[SavingRule] = &[
         instead: "one lock around all records, taken and given back once",
         what: What::Calls(&["fcntl"], &["record lock"]),
         least: 100,
-        asks: &[Asks::NeverSlept(&["fcntl"], &["record lock"])],
+        asks: &[Asks::NeverWaited(&["fcntl"], &["record lock"])],
         then: Then::Once(&[("record_lock/fcntl", 1.0)]),
         at_most: true,
         id: "record_lock/fcntl",
@@ -221,7 +221,7 @@ pub static RULES: &[SavingRule] = &[
         name: "epoll",
         replaced: "a poll of many descriptors",
         instead: "an epoll_wait",
-        what: What::Wide(&["poll", "ppoll", "select", "pselect6"], 16),
+        what: What::Wide(&["poll", "ppoll"], 16),
         least: 100,
         asks: &[],
         then: Then::Each(&[("event/poll/descriptors_1", 1.0)]),
@@ -247,7 +247,7 @@ pub static RULES: &[SavingRule] = &[
         name: "keep_mapping",
         replaced: "mmap and munmap in a loop",
         instead: "one mapping that is kept",
-        what: What::All(&["mmap", "munmap"], &["anonymous", ""]),
+        what: What::All(&["mmap", "munmap"], &["anonymous", "reserved", ""]),
         least: 1000,
         asks: &[Asks::AsOften(&["munmap"])],
         then: Then::Nothing,

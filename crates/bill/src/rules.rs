@@ -132,6 +132,9 @@ impl Rule {
 
 const EVERYTHING: u64 = u64::MAX;
 
+/// MAP_ANONYMOUS and MAP_NORESERVE. Who asks for both wants addresses, as malloc does for each thread; memory may never be there.
+const MAPPING: u64 = 0x4020;
+const MAPPINGS: &[(u8, &str)] = &[(0, "file"), (0x20, "anonymous"), (0x80, "file"), (0xa0, "reserved")];
 const FUTEX: &[(u8, &str)] = &[
     (0, "wait"),
     (1, "wake"),
@@ -270,7 +273,7 @@ pub static RULES: &[Rule] = &[
     rule("openat", On::Flag(2, 0x40, ["", "create"]), Nowhere),
     rule("newfstatat", On::Flag(3, 0x1000, ["", "descriptor"]), Nowhere),
     rule("statx", On::Flag(2, 0x1000, ["", "descriptor"]), Nowhere),
-    rule("mmap", On::Flag(3, 0x20, ["file", "anonymous"]), Argument(1)),
+    rule("mmap", On::Value(3, MAPPING, MAPPINGS), Argument(1)),
     rule("munmap", On::Nothing, Argument(1)),
     rule("mremap", On::Nothing, Argument(2)),
     rule("mprotect", On::Nothing, Argument(1)),
@@ -440,7 +443,8 @@ mod tests {
         assert_eq!(of("fcntl").words(value(1030, EVERYTHING)), "duplicate");
         assert_eq!(of("clone").words(clone_bits(0x3d0f00)), "thread");
         assert_eq!(of("clone").words(clone_bits(0x4111)), "process, waited for");
-        assert_eq!(of("mmap").words(1), "anonymous");
+        let mapped = |flags| of("mmap").words(value(flags, MAPPING));
+        assert_eq!([2, 0x4002, 0x22, 0x4022].map(mapped), ["file", "file", "anonymous", "reserved"]);
         assert_eq!(KINDS[usize::from(socket_kind(1, 1 | 0o2000000))], "unix stream");
     }
 }

@@ -13,9 +13,9 @@ use oscost_sys::usage::{self, Whose};
 use oscost_sys::{clock, endings, program, reaper};
 
 use crate::by_ebpf::{InKernel, Looker};
-use crate::by_ptrace::{self, Tracer};
+use crate::by_ptrace::Tracer;
 use crate::rules::Table;
-use crate::{BillError, Counted, Ended, Faults, Switches, Usage, Way};
+use crate::{BillError, Counted, Ended, Faults, Switches, Usage, Way, traced};
 
 /// How long a program that its user interrupts may take to end before it is ended.
 const GRACE: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Runs a program with its arguments twice, with this process's environment and streams: once free, and once counted in this
 /// way, or in the best that this machine allows. Whoever listens to [`endings`] gets the bill so far after the first signal.
 ///
-/// The caller must have no children of its own meanwhile.
+/// The caller must have no children of its own meanwhile, and hear of their ends (`process::hear_of_children`).
 ///
 /// # Errors
 /// Why it cannot be run or counted.
@@ -40,11 +40,13 @@ pub fn count(program: &[OsString], way: Option<Way>) -> Result<(Usage, Counted),
         Some(_) => None,
     };
     let free = runs.free(held)?;
+    // Once the program has been started to be counted, it is not started again.
+    let kernel = match kernel.map(|mut kernel| kernel.attach().map(|()| kernel)).transpose() {
+        Err(BillError::NoEbpf(_)) if way.is_none() => None,
+        kernel => kernel?,
+    };
     let counted = match kernel {
-        Some(kernel) => match runs.by_ebpf(kernel, &table) {
-            Err(BillError::NoEbpf(_)) if way.is_none() => runs.by_ptrace(&table)?,
-            counted => counted?,
-        },
+        Some(kernel) => runs.by_ebpf(kernel, &table)?,
         None => runs.by_ptrace(&table)?,
     };
     Ok((free, Counted { complete: endings::number().is_none(), ..counted }))
@@ -60,7 +62,7 @@ fn found(program: &[OsString]) -> Result<PathBuf, BillError> {
     };
     let path = path.ok_or(BillError::NotFound(shown))?;
     if oscost_sys::identity::effective_uid() != 0
-        && let Some(program) = by_ptrace::other_rights(&path.to_string_lossy())
+        && let Some(program) = traced::other_rights(&path.to_string_lossy())
     {
         return Err(BillError::OtherRights(program));
     }
@@ -118,8 +120,8 @@ impl Runs<'_> {
         })
     }
 
+    /// With programs that are attached.
     fn by_ebpf(&self, mut kernel: InKernel, table: &Table) -> Result<Counted, BillError> {
-        kernel.attach()?;
         let others = usage::own(Whose::Children)?;
         let watch = Watch::begin();
         let held = self.held()?;
@@ -256,20 +258,6 @@ impl Drop for Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Its wall time begins where its CPU time does, however late its starter is.
-    #[test]
-    fn a_program_of_one_thread_uses_no_more_cpu_time_than_passes() {
-        for _ in 0..10 {
-            let (free, counted) = match count(&["true".into()], Some(Way::Ptrace)) {
-                Err(BillError::NoTracer(_)) => return,
-                ran => ran.expect("true runs"),
-            };
-            for usage in [free, counted.usage] {
-                assert!(usage.user_ns + usage.system_ns <= usage.wall_ns, "{usage:?}");
-            }
-        }
-    }
 
     #[test]
     fn looks_divide_the_time_of_all_runs_together() {

@@ -29,7 +29,7 @@ pub fn terms(rule: &SavingRule) -> &'static [Term] {
     }
 }
 
-/// What would be less, the largest saving first. What may save nothing is left out.
+/// What would be less, the largest saving first, and those of waiting behind those of CPU time. What may save nothing is left out.
 #[must_use]
 pub fn of(bill: &Bill, prices: &Prices) -> Vec<Saving> {
     let Some(counted) = bill.counted.first() else { return Vec::new() };
@@ -38,7 +38,10 @@ pub fn of(bill: &Bill, prices: &Prices) -> Vec<Saving> {
         .filter(|rule| is_permitted(rule, counted))
         .filter_map(|rule| saving(rule, bill, counted, prices))
         .collect();
-    all.sort_by(|one, other| other.saved_ns().total_cmp(&one.saved_ns()));
+    all.sort_by(|one, other| {
+        let of_waiting = one.is_of_waiting().cmp(&other.is_of_waiting());
+        of_waiting.then_with(|| other.saved_ns().total_cmp(&one.saved_ns()))
+    });
     all
 }
 
@@ -105,8 +108,9 @@ fn is_permitted(rule: &SavingRule, counted: &Counted) -> bool {
     let times = count(rule, counted);
     times >= rule.least
         && rule.asks.iter().all(|asks| match asks {
-            Asks::NeverSlept(names, kinds) => {
-                !counted.calls.iter().any(|call| call.slept && is_of(call, names, kinds))
+            Asks::NeverWaited(names, kinds) => {
+                let waited = |call: &Call| call.slept || call.failed > 0;
+                !counted.calls.iter().any(|call| waited(call) && is_of(call, names, kinds))
             }
             Asks::Threads(least) => counted.threads >= *least,
             Asks::AsOften(names) => {
@@ -288,6 +292,8 @@ mod tests {
         };
         assert_eq!(of_calls(locks(false)).len(), 1);
         assert!(of_calls(locks(true)).is_empty(), "somebody waited");
+        let refused = Call { failed: 400, ..call("fcntl", "record lock", 1000) };
+        assert!(of_calls(vec![refused]).is_empty(), "somebody held it, and who asked comes again");
         let forks = |execs| vec![call("clone", "process", 100), call("execve", "", execs)];
         let found = of_calls(forks(100));
         assert_eq!(found.len(), 1, "{found:?}");
@@ -302,6 +308,8 @@ mod tests {
         };
         assert_eq!(faulting(vec![mapping(64 << 20)]).len(), 1);
         assert!(faulting(vec![mapping(16 << 20)]).is_empty(), "a stack of 8 MiB is of this class");
+        let arena = Call { size_class: Some(256 << 20), ..call("mmap", "reserved", 64) };
+        assert!(faulting(vec![arena]).is_empty(), "addresses for the memory of a thread");
         assert!(faulting(vec![call("mmap", "anonymous", 1)]).is_empty(), "no mapping is large");
     }
 
@@ -330,6 +338,8 @@ mod tests {
             assert_eq!((&*saving.rule, saving.times), ("epoll", 1000));
             [saving.saved_ns(), saving.then_ns]
         };
+        let select = Call { count_argument: Some(256), ..call("pselect6", "", 1000) };
+        assert!(of_calls(vec![select]).is_empty(), "it may watch one");
         for (slept, then) in [(false, 200e3), (true, 2200e3)] {
             let [saved, costs] = promised(slept);
             assert!((saved - 1000.0 * 39.0 * 50.0).abs() < 1e-3, "{slept}: {saved}");
@@ -374,6 +384,10 @@ mod tests {
         }
         assert!(found(Some(900)).is_empty(), "timers ended the others");
         assert!(found(None).is_empty(), "nobody counted");
+        let calls = vec![slept.clone(), call("semop", "", 1000)];
+        let both = savings(Counted { calls, threads: 2, wakes: Some(9000), ..Counted::default() }, 0.0);
+        let rules: Vec<&str> = both.iter().map(|saving| &*saving.rule).collect();
+        assert_eq!(rules, ["posix_semaphore", "same_cpu"], "waiting stands behind, however long");
     }
 
     #[test]
@@ -388,6 +402,8 @@ mod tests {
         let mut names = BTreeSet::new();
         for rule in RULES {
             assert!(names.insert(rule.name), "{} stands twice", rule.name);
+            let told = Saving { rule: rule.name.to_owned(), ..Saving::default() };
+            assert_eq!(told.is_of_waiting(), matches!(rule.what, What::Sleeps), "{}", rule.name);
             assert!(!rule.catch.is_empty() && !rule.source.is_empty() && rule.least >= 10, "{}", rule.name);
             if let What::Calls(calls, kinds) | What::All(calls, kinds) | What::Small(calls, kinds, _) =
                 rule.what

@@ -18,6 +18,8 @@ pub struct SeenCalls {
     pub threads: u64,
     /// Processes that were started.
     pub children: u64,
+    /// Processes that ended, and that nobody waits for: their parents ignore SIGCHLD.
+    pub unwaited: u64,
     /// Switches because a thread waited; of a tracer, those that the tracing made.
     pub voluntary: u64,
     /// Switches because it was preempted, where the way counts them.
@@ -49,6 +51,7 @@ impl SeenCalls {
             switches: usage.switches,
             threads: running + self.threads + self.children,
             children: self.children,
+            unwaited: Some(self.unwaited).filter(|&count| count > 0),
             usage,
             ended,
             ..Counted::default()

@@ -72,9 +72,15 @@ pub fn calls(tally: &Tally, table: &Table, times_inside: bool) -> Vec<Call> {
     calls
 }
 
+/// The number of all calls of the 32-bit ABI, whose own numbers are those of other calls here.
+pub const OF_32_BITS: u16 = Table::NUMBERS + 1;
+/// What they are called.
+pub(crate) const A_32_BIT_CALL: &str = "call of a 32-bit program";
+
 fn name(number: u16, name: &'static str) -> String {
     match i64::from(number) {
         _ if !name.is_empty() => name.to_owned(),
+        _ if number == OF_32_BITS => A_32_BIT_CALL.to_owned(),
         // What is larger than all numbers is counted as the largest.
         number if number >= i64::from(Table::NUMBERS) || number == system_call::INVALID => {
             "invalid".to_owned()

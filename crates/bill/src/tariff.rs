@@ -23,6 +23,9 @@ pub struct Rate {
     pub more: &'static [Term],
     /// What a call costs that carries no byte, where that is another price.
     pub nothing: &'static [Term],
+    /// What `each` holds that has rows of its own, below nothing. How much of it a libc does was not counted: the price is without it,
+    /// and its high end with it.
+    pub inside: &'static [Term],
     /// In what the figures' circumstances differ; of a rate without terms, in whose price it is.
     pub circumstance: &'static str,
 }
@@ -31,10 +34,11 @@ const LIKE_ENTRY: &str = "priced as getpid, which does as little";
 const PAIR: &str = "half of the pair that is measured together";
 const MAPPED: &str = "half of the pair; beside memory in use, which the kernel joins it to, it costs more";
 const LIKE_STAT: &str = "priced as a stat of a short path";
+const SPAWN: &str = "posix_spawn less the exec, with the child's end and the wait; libc's calls and its own sleep have rows of their own";
 const OTHER_MEMORY: &str = "one page that nobody touched; more memory costs more";
 
 const fn rate(calls: &'static [&'static str], each: &'static [Term], circumstance: &'static str) -> Rate {
-    Rate { calls, on: &[], each, byte: &[], more: &[], nothing: &[], circumstance }
+    Rate { calls, on: &[], each, byte: &[], more: &[], nothing: &[], inside: &[], circumstance }
 }
 
 const fn on(kinds: &'static [&'static str], rate: Rate) -> Rate {
@@ -45,11 +49,19 @@ const fn carrying(byte: &'static [Term], nothing: &'static [Term], rate: Rate) -
     Rate { byte, nothing, ..rate }
 }
 
+const fn holding(inside: &'static [Term], rate: Rate) -> Rate {
+    Rate { inside, ..rate }
+}
+
 const READS: &[&str] = &["read", "pread64", "readv", "preadv", "preadv2"];
 const WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
 const SENDS: &[&str] = &["write", "writev", "sendto", "sendmsg"];
 const RECEIVES: &[&str] = &["read", "readv", "recvfrom", "recvmsg"];
 const SOCKETS: &[&str] = &["unix stream", "unix datagram", "unix packet"];
+/// Calls that wait for a child. One that its end ended is in the price of the child's fork.
+pub(crate) const WAITS: &[&str] = &["wait4", "waitid"];
+/// Calls whose number of descriptors is the highest one and one more: they may watch fewer.
+pub(crate) const BY_HIGHEST: &[&str] = &["select", "pselect6"];
 
 /// The rates; the first that fits a call prices it.
 pub static RATES: &[Rate] = &[
@@ -201,7 +213,7 @@ pub static RATES: &[Rate] = &[
         ),
     ),
     // Memory.
-    on(&["anonymous"], rate(&["mmap"], &[("memory/mmap_munmap", 0.5)], MAPPED)),
+    on(&["anonymous", "reserved"], rate(&["mmap"], &[("memory/mmap_munmap", 0.5)], MAPPED)),
     rate(&["mmap"], &[("memory/mmap_munmap", 0.5)], "priced as anonymous memory"),
     rate(&["munmap"], &[("memory/mmap_munmap", 0.5)], OTHER_MEMORY),
     rate(&["mremap"], &[("memory/mmap_munmap", 1.0)], "priced as one mmap and one munmap"),
@@ -211,20 +223,25 @@ pub static RATES: &[Rate] = &[
     // Processes and threads.
     on(
         &["thread"],
-        rate(&["clone", "clone3"], &[("thread/create_join/stack_cached", 1.0)], "with its end and the join"),
+        holding(
+            IN_THREAD,
+            rate(
+                &["clone", "clone3"],
+                &[("thread/create_join/stack_cached", 1.0)],
+                "with its end and the join; libc's calls and the join's sleep have rows of their own",
+            ),
+        ),
     ),
-    on(
-        &["process, waited for"],
-        rate(&["clone", "clone3"], VFORK, "posix_spawn less the exec, with the child's end and the wait"),
-    ),
-    rate(&["vfork"], VFORK, "posix_spawn less the exec, with the child's end and the wait"),
+    on(&["process, waited for"], holding(IN_SPAWN, rate(&["clone", "clone3"], VFORK, SPAWN))),
+    holding(IN_SPAWN, rate(&["vfork"], VFORK, SPAWN)),
     rate(&["fork", "clone", "clone3"], FORK, "of a small process, with the child's end and the wait"),
     rate(
         &["execve", "execveat"],
         &[("process/exec_static (bare)", 1.0), ("process/fork (bare)", -1.0)],
         "of a static program of one page",
     ),
-    rate(&["exit_group", "exit", "wait4", "waitid"], &[], "in the price of the fork or the thread"),
+    rate(&["exit_group", "exit"], &[], "in the price of the fork or the thread"),
+    rate(WAITS, ENTRY, LIKE_ENTRY),
     // Signals.
     rate(
         &["kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"],

@@ -83,6 +83,23 @@ pub const VFORK: &[Term] = &[
     ("process/fork (bare)", 1.0),
 ];
 
+/// What starting a thread and joining it holds that has rows of its own, as glibc does it: six calls that do little, the advice on
+/// its stack, and the join's wait with its sleep.
+pub(crate) const IN_THREAD: &[Term] = &[
+    ("syscall/getpid_libc", -7.0),
+    ("memory/mmap_munmap", -0.5),
+    ("context_switch/pipe/same_cpu", -1.0),
+    ("context_switch/pipe_alone/same_cpu", 1.0),
+];
+/// The same of posix_spawn by glibc 2.36: two calls for the action of each signal, three for masks, the child's stack, and the
+/// sleep until the child is another program.
+pub(crate) const IN_SPAWN: &[Term] = &[
+    ("syscall/getpid_libc", -125.0),
+    ("memory/mmap_munmap", -1.0),
+    ("context_switch/pipe/same_cpu", -1.0),
+    ("context_switch/pipe_alone/same_cpu", 1.0),
+];
+
 /// The figure of a term.
 pub(crate) fn figure(id: &str) -> &str {
     [BARE, BY_LIBC].iter().find_map(|suffix| id.strip_suffix(suffix)).unwrap_or(id)

@@ -23,6 +23,8 @@ pub struct Current {
     pub on: u8,
     /// Whether the thread has slept in it already.
     pub slept: bool,
+    /// Whether it has started somebody already.
+    pub has_started: bool,
     /// Its own switches when it was entered.
     switches: Option<u64>,
 }
@@ -32,6 +34,8 @@ pub struct Current {
 pub struct Thread {
     /// Its process.
     pub pid: i32,
+    /// The parent of that; 0 where it is not traced.
+    pub parent: i32,
     /// Its table of descriptors, by the number of who made it.
     pub table: i32,
     /// How often it has stopped for its tracer.
@@ -44,11 +48,11 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// A new one. Its status stays open where `keep` says so.
+    /// A new one, of a process and its parent. Its status stays open where `keep` says so.
     #[must_use]
-    pub fn new(tid: i32, pid: i32, table: i32, keep: bool) -> Self {
+    pub fn new(tid: i32, (pid, parent): (i32, i32), table: i32, keep: bool) -> Self {
         let status = if keep { File::open(format!("/proc/{tid}/status")).ok() } else { None };
-        Self { pid, table, stops: 0, call: None, interrupted: Vec::new(), status }
+        Self { pid, parent, table, stops: 0, call: None, interrupted: Vec::new(), status }
     }
 
     /// It has the number of its process from now on, because it has become another program.
@@ -75,7 +79,7 @@ impl Thread {
         };
         let mut current = match self.interrupted.pop_if(|it| restarts(it)) {
             Some((current, _)) => current,
-            None => Current { entered, on: on(), slept: false, switches: None },
+            None => Current { entered, on: on(), slept: false, has_started: false, switches: None },
         };
         current.switches = if may_sleep { self.own_switches(tid) } else { None };
         self.call = Some(current);

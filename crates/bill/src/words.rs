@@ -2,6 +2,8 @@
 
 use oscost_results::bill::Call;
 
+use crate::tariff::BY_HIGHEST;
+
 /// What tells calls from others, in one word each.
 #[must_use]
 pub fn key(call: &Call) -> String {
@@ -31,7 +33,8 @@ pub fn words(call: &Call) -> String {
         Some(size) => words.push_str(&format!(" of up to {}", bytes(size))),
     }
     if let Some(count) = call.count_argument.filter(|&count| count > 1 && count < u64::MAX) {
-        words.push_str(&format!(", up to {count} parts"));
+        let parts = if BY_HIGHEST.contains(&&*call.name) { "descriptors" } else { "parts" };
+        words.push_str(&format!(", up to {count} {parts}"));
     }
     if !call.on.is_empty() {
         words.push_str(&format!(", {}", call.on));
@@ -68,5 +71,8 @@ mod tests {
         let mapped = Call { size_class: Some(4 << 20), ..call("mmap", "anonymous", 1) };
         assert_eq!(words(&mapped), "mmap of up to 4 MiB, anonymous");
         assert_eq!(key(&call("getpid", "", 1)), "getpid");
+        let many = |name| words(&Call { count_argument: Some(256), ..call(name, "", 1) });
+        assert_eq!(many("select"), "select, up to 256 descriptors");
+        assert_eq!(many("writev"), "writev, up to 256 parts");
     }
 }

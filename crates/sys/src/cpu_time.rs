@@ -6,6 +6,8 @@ use crate::system_call::clock_ns;
 
 /// Nanoseconds of a tick of /proc/stat: USER_HZ is part of the ABI, 100 a second.
 pub const TICK_NS: u64 = 10_000_000;
+/// What the idle time in ticks may lack, ns: it is kept in two counters, one of waits for disks, and each is cut down to its tick.
+const TICKS_NS: u64 = 2 * TICK_NS;
 
 /// Time of some CPUs since they were started, ticks of 10 ms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -107,17 +109,17 @@ impl CpuAccount {
             let since_ns = if crate::affinity::current() == Some(cpu) { 0 } else { since_ns };
             Some(idle_by_both(ns, since_ns, ticks()?))
         };
-        let by_ticks = || Some(Self::Idle { ns: ticks()?, grain_ns: TICK_NS });
+        let by_ticks = || Some(Self::Idle { ns: ticks()?, grain_ns: TICKS_NS });
         busy().or_else(both).or_else(by_ticks)
     }
 }
 
 /// What two accounts say together. The one in ns lacks the idle period that goes on: if one does, it began `since_ns` ago. The
-/// one in ticks has it, and each of its two counters is cut down to its tick.
+/// one in ticks has it.
 fn idle_by_both(ns: u64, since_ns: u64, ticks_ns: u64) -> CpuAccount {
     let end = ns.saturating_add(since_ns);
     let least = ticks_ns.clamp(ns, end);
-    let most = ticks_ns.saturating_add(2 * TICK_NS).clamp(least, end);
+    let most = ticks_ns.saturating_add(TICKS_NS).clamp(least, end);
     CpuAccount::Idle { ns: least, grain_ns: most.saturating_sub(least) }
 }
 

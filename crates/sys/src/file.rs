@@ -1,7 +1,8 @@
 //! Opening, closing and asking for files, through libc. open(2), close(2), stat(2).
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 
 use crate::{
     CallError,
@@ -30,6 +31,18 @@ pub fn open(path: &CStr, access: OpenAccess) -> Result<OwnedFd, CallError> {
     };
     // SAFETY: the path is a C string; the descriptor is new.
     unsafe { own("open", libc::open(path.as_ptr(), flags | libc::O_CLOEXEC)) }
+}
+
+/// What the capabilities of a file are kept under.
+const CAPABILITIES: &CStr = c"security.capability";
+
+/// Whether a program has capabilities of its own, which its user need not have. capabilities(7), getxattr(2).
+#[must_use]
+pub fn has_capabilities(path: impl AsRef<std::path::Path>) -> bool {
+    let Ok(path) = CString::new(path.as_ref().as_os_str().as_bytes()) else { return false };
+    // SAFETY: reads two C strings; with a size of 0 the kernel writes nothing.
+    let bytes = unsafe { libc::getxattr(path.as_ptr(), CAPABILITIES.as_ptr(), std::ptr::null_mut(), 0) };
+    bytes > 0
 }
 
 /// Longest text that [`text`] reads, bytes.
@@ -168,6 +181,25 @@ mod tests {
         assert_eq!(kind(&folder.join("none")), Err(std::io::ErrorKind::NotFound));
         assert!(super::text("/proc/self/status").is_ok_and(|text| text.contains("Name:")));
         std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn capabilities_of_a_file_are_seen() {
+        use std::os::fd::AsRawFd;
+
+        let path = std::env::temp_dir().join(format!("oscost-capabilities-{}", std::process::id()));
+        let file = std::fs::File::create(&path).expect("a file");
+        assert!(!super::has_capabilities(&path) && !super::has_capabilities("/no/such/file"));
+        // struct vfs_cap_data of version 2: CAP_NET_RAW is permitted, and in effect.
+        let raw: [u32; 5] = [0x0200_0001, 1 << 13, 0, 0, 0].map(u32::to_le);
+        let (fd, name) = (file.as_raw_fd(), super::CAPABILITIES.as_ptr());
+        // SAFETY: reads a C string and as many bytes as the array has.
+        if unsafe { libc::fsetxattr(fd, name, raw.as_ptr().cast(), size_of_val(&raw), 0) } == 0 {
+            assert!(super::has_capabilities(&path));
+        } else {
+            println!("SKIP capabilities of a file: {}", std::io::Error::last_os_error());
+        }
+        std::fs::remove_file(&path).expect("removed");
     }
 
     #[test]

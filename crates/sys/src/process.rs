@@ -309,6 +309,13 @@ pub fn outlive_file_limit() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
+/// The caller hears of its children's ends, though whoever started it may have it ignore them: nobody could wait for a child then,
+/// and its times would be lost. wait(2).
+pub fn hear_of_children() {
+    // SAFETY: SIG_DFL is a valid disposition for this signal.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Gives SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXFSZ their default disposition again.
 pub fn default_endings() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGXFSZ] {
@@ -375,6 +382,18 @@ mod tests {
     #[test]
     fn a_child_returns_its_code_and_is_waited_for() {
         assert_eq!(code_of(|| 7), Some(7));
+    }
+
+    #[test]
+    fn whoever_was_made_to_ignore_its_children_hears_of_them() {
+        let code = code_of(|| {
+            // SAFETY: SIG_IGN is a valid disposition for this signal.
+            unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+            hear_of_children();
+            let ended = Child::fork(|| 7).and_then(Child::wait);
+            i32::from(!ended.is_ok_and(|ended| ended.code == Some(7)))
+        });
+        assert_eq!(code, Some(0));
     }
 
     #[test]

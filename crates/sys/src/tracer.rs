@@ -1,6 +1,6 @@
 //! Traced threads: seized, their stops told apart, and how they go on. ptrace(2).
 
-use crate::{CallError, error::check};
+use crate::{CallError, error::check, system_call_names};
 
 /// What a tracer is told of: calls, and everybody whom the traced start. Who is seized with nothing else is let go when its
 /// tracer dies.
@@ -13,8 +13,11 @@ const FOLLOW: libc::c_int = libc::PTRACE_O_TRACESYSGOOD
 /// A call that is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entered {
-    /// Number of the call.
+    /// Number of the call; of one of the 32-bit ABI, which has its own, the number here of what changes what a tracer has to know,
+    /// and of all others one that no call has.
     pub number: i64,
+    /// Whether it is made in the 32-bit ABI.
+    pub is_32_bit: bool,
     /// Its arguments.
     pub arguments: [u64; 6],
     /// Instruction and stack pointer: a call that the kernel restarts has both of the call that was interrupted.
@@ -125,7 +128,9 @@ fn request(request: Request, tid: i32, data: i32) -> Result<(), CallError> {
 #[repr(C)]
 struct CallInfo {
     op: u8,
-    _architecture: [u8; 7],
+    _pad: [u8; 3],
+    /// AUDIT_ARCH_ of linux/audit.h: that of the call, and not of the program.
+    architecture: u32,
     instruction: u64,
     stack: u64,
     /// The number of an entered call; the result of one that is left.
@@ -190,14 +195,40 @@ fn at_call(tid: i32) -> Result<Stop, CallError> {
         return if error.errno == libc::EIO { Err(error) } else { Ok(Stop::Tracer) };
     }
     Ok(match info.op {
-        ENTRY => Stop::Entered(Entered {
-            number: i64::try_from(info.number).unwrap_or(-1),
-            arguments: info.arguments,
-            at: (info.instruction, info.stack),
-        }),
+        ENTRY => Stop::Entered(entered(&info)),
         EXIT => Stop::Left(info.number.cast_signed()),
         _ => Stop::Tracer,
     })
+}
+
+fn entered(info: &CallInfo) -> Entered {
+    /// __AUDIT_ARCH_64BIT.
+    const HAS_64_BITS: u32 = 0x8000_0000;
+    let is_32_bit = info.architecture & HAS_64_BITS == 0;
+    let number = i64::try_from(info.number).unwrap_or(-1);
+    Entered {
+        number: if is_32_bit { of_32_bits(number) } else { number },
+        is_32_bit,
+        arguments: info.arguments,
+        at: (info.instruction, info.stack),
+    }
+}
+
+/// The number here of a call of the 32-bit ABI, by those that x86 and Arm have in common.
+fn of_32_bits(number: i64) -> i64 {
+    /// In no number of this ABI.
+    const NONE: i64 = 1 << 16;
+    let name = match number {
+        0 => "restart_syscall",
+        2 => "fork",
+        26 => "ptrace",
+        119 | 173 => "rt_sigreturn",
+        120 => "clone",
+        190 => "vfork",
+        435 => "clone3",
+        _ => "",
+    };
+    system_call_names::number(name).unwrap_or(NONE | number)
 }
 
 /// Eight bytes of a stopped thread's memory. process_vm_readv(2).
@@ -212,4 +243,31 @@ pub fn word(tid: i32, address: u64) -> Option<u64> {
     // SAFETY: the kernel writes at most eight bytes to a local variable, and reads memory of another process.
     let read = unsafe { libc::process_vm_readv(tid, &raw const into, 1, &raw const from, 1, 0) };
     (read == 8).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_of_the_32_bit_abi_has_another_number() {
+        let info = |architecture, number| CallInfo {
+            op: ENTRY,
+            _pad: [0; 3],
+            architecture,
+            instruction: 1,
+            stack: 2,
+            number,
+            arguments: [3; 6],
+            _rest: 0,
+        };
+        // AUDIT_ARCH_X86_64 and AUDIT_ARCH_I386: 3 is read there, and close here.
+        let [here, there] = [0xc000_003e, 0x4000_0003].map(|architecture| entered(&info(architecture, 3)));
+        assert_eq!((here.number, here.is_32_bit), (3, false));
+        assert_eq!((there.is_32_bit, there.arguments, there.at), (true, [3; 6], (1, 2)));
+        assert_eq!(system_call_names::name(there.number), None);
+        let clone = entered(&info(0x4000_0003, 120));
+        assert_eq!(Some(clone.number), system_call_names::number("clone"));
+        assert_eq!(entered(&info(0xc000_003e, u64::MAX)).number, -1);
+    }
 }

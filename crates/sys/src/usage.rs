@@ -163,21 +163,26 @@ pub struct Relative {
     pub begun: u64,
     /// CPU time and faults, its own and those of all children that it has waited for; without switches.
     pub usage: Usage,
+    /// The part of these children.
+    pub children: Usage,
 }
 
 /// Reads the text of /proc/PID/stat, proc(5). `None` where it is cut.
 #[must_use]
 pub fn relative(stat: &str) -> Option<Relative> {
     let field = fields(stat)?;
-    let both = |own: usize, of_children: usize| Some(field(own)?.saturating_add(field(of_children)?));
-    let usage = Usage {
-        minor_faults: both(10, 11)?,
-        major_faults: both(12, 13)?,
-        user_ns: both(14, 16)?.saturating_mul(TICK_NS),
-        system_ns: both(15, 17)?.saturating_mul(TICK_NS),
-        ..Usage::default()
+    let at = |[minor, major, user, system]: [usize; 4]| {
+        Some(Usage {
+            minor_faults: field(minor)?,
+            major_faults: field(major)?,
+            user_ns: field(user)?.saturating_mul(TICK_NS),
+            system_ns: field(system)?.saturating_mul(TICK_NS),
+            ..Usage::default()
+        })
     };
-    Some(Relative { parent: i32::try_from(field(4)?).ok()?, begun: field(22)?, usage })
+    let (mut usage, children) = (at([10, 12, 14, 15])?, at([11, 13, 16, 17])?);
+    usage.add(&children);
+    Some(Relative { parent: i32::try_from(field(4)?).ok()?, begun: field(22)?, usage, children })
 }
 
 /// Limits the memory, time or number of something for this process and its children. setrlimit(2).
@@ -282,7 +287,14 @@ mod tests {
             system_ns: 90_000_000,
             ..Usage::default()
         };
-        assert_eq!(relative(stat), Some(Relative { parent: 4, begun: 8888, usage }));
+        let children = Usage {
+            minor_faults: 20,
+            major_faults: 1,
+            user_ns: 300_000_000,
+            system_ns: 20_000_000,
+            ..Usage::default()
+        };
+        assert_eq!(relative(stat), Some(Relative { parent: 4, begun: 8888, usage, children }));
         assert_eq!(relative(stat.rsplit_once(' ').expect("many").0), None);
     }
 

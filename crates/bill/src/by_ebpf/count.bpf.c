@@ -75,13 +75,30 @@ struct mm_struct {
 struct signal_struct {
 	int nr_threads;
 } AS_IN_KERNEL;
+struct sigaction {
+	void *sa_handler;
+	unsigned long sa_flags;
+} AS_IN_KERNEL;
+struct k_sigaction {
+	struct sigaction sa;
+} AS_IN_KERNEL;
+struct sighand_struct {
+	struct k_sigaction action[64];
+} AS_IN_KERNEL;
+struct thread_info {
+	u32 status;
+} AS_IN_KERNEL;
 struct task_struct {
+	struct thread_info thread_info;
 	int pid;
 	int tgid;
 	int exit_code;
+	int exit_signal;
+	struct task_struct *real_parent;
 	struct files_struct *files;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 } AS_IN_KERNEL;
 // Before Linux 6.2.
 struct atomic_long {
@@ -93,16 +110,11 @@ struct mm_rss_stat {
 struct mm_struct___before {
 	struct mm_rss_stat rss_stat;
 } AS_IN_KERNEL;
-struct sigaction {
-	void *sa_handler;
-} AS_IN_KERNEL;
-struct k_sigaction {
-	struct sigaction sa;
-} AS_IN_KERNEL;
 
 // Numbers of this architecture, x86-64.
 #define INVALID 0x7fff
 #define NR_RT_SIGRETURN 15
+#define NR_CONNECT 42
 #define NR_EXECVE 59
 #define NR_EXIT 60
 #define NR_FUTEX 202
@@ -114,6 +126,15 @@ struct k_sigaction {
 #define NOBODY 64
 // Numbers from here on are one.
 #define NUMBERS 512
+// The number of all calls of the 32-bit ABI, and what a thread is in when it makes one.
+#define OF_32_BITS (NUMBERS + 1)
+#define TS_COMPAT 2
+// In no number of this ABI.
+#define NO_NUMBER (1 << 16)
+#define EINPROGRESS 115
+#define SIGCHLD 17
+#define SIG_IGNORED 1
+#define SA_NOCLDWAIT 2
 
 // The same as in key.rs, tally.rs and mod.rs.
 struct key {
@@ -162,6 +183,7 @@ struct totals {
 	u64 wakes; // of a known thread by another one, on a CPU that was idle
 	u64 end_mappings; // of memory that was given back by a call: an end, or another program
 	u64 end_file_pages; // that were resident in it
+	u64 unwaited; // processes that ended, and for which nobody waits
 };
 
 // A call that a thread is in, or was in when a signal came.
@@ -176,6 +198,7 @@ struct call {
 	u8 is_in;
 	u8 size_argument;
 	u8 stands_for; // so many calls by its time; 0: it is not timed
+	u32 number; // which tells it from the others of its key
 };
 struct thread {
 	struct call now;
@@ -221,7 +244,7 @@ struct {
 #define EACH 17
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, NUMBERS + 1);
+	__uint(max_entries, OF_32_BITS + 1);
 	__type(key, u32);
 	__type(value, u32);
 } made SEC(".maps");
@@ -249,7 +272,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, NUMBERS + 1);
+	__uint(max_entries, OF_32_BITS + 1);
 	__type(key, u32);
 	__type(value, struct rule);
 } rules SEC(".maps");
@@ -267,6 +290,14 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } looks SEC(".maps");
+
+// Not 0: no call is counted whose entry nobody saw.
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} over SEC(".maps");
 
 static const struct thread nobody = { .is_fresh = 1 }, copy = { .is_fresh = 1, .memory = A_COPY };
 
@@ -461,15 +492,47 @@ static __always_inline void last(struct thread *thread)
 		sums->inside_ns += inside(now);
 }
 
-// A call begins. False: no rule was found, which the loader has written for every number.
-static __always_inline int begin(struct call *now, struct pt_regs *regs, s64 number)
+static __always_inline int is_over(void)
 {
-	u32 index = number >= 0 && number < NUMBERS ? number : NUMBERS;
+	u32 zero = 0;
+	u64 *it = bpf_map_lookup_elem(&over, &zero);
+
+	return !it || *it;
+}
+
+// Whether the current thread is in a call of the 32-bit ABI: of a 32-bit program, or by int 0x80.
+static __always_inline int is_of_32_bits(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return (task->thread_info.status & TS_COMPAT) != 0;
+}
+
+// The number here of a call of the 32-bit ABI, of those that this program knows.
+static __always_inline s64 number_of_32_bits(u32 number)
+{
+	switch (number) {
+	case 0: return NR_RESTART_SYSCALL;
+	case 1: return NR_EXIT;
+	case 11: return NR_EXECVE;
+	case 119: return NR_RT_SIGRETURN;
+	case 173: return NR_RT_SIGRETURN;
+	case 252: return NR_EXIT_GROUP;
+	case 358: return NR_EXECVEAT;
+	default: return NO_NUMBER | (number & 0xffff);
+	}
+}
+
+// A call begins. False: no rule was found, which the loader has written for every number.
+static __always_inline int begin(struct call *now, struct pt_regs *regs, s64 number, int of_32_bits)
+{
+	u32 index = of_32_bits ? OF_32_BITS : number >= 0 && number < NUMBERS ? number : NUMBERS;
 	struct rule *rule = bpf_map_lookup_elem(&rules, &index);
 	u32 *calls = bpf_map_lookup_elem(&made, &index);
 
 	if (!rule || !calls)
 		return 0;
+	now->number = number;
 	now->key.number = index;
 	now->key.on = made_on(regs, rule);
 	now->key.size = NONE;
@@ -542,17 +605,20 @@ int enter(u64 *ctx)
 		return 0;
 	}
 	struct call *now = &thread->now, *interrupted = &thread->interrupted;
+	int of_32_bits = is_of_32_bits();
 
+	if (of_32_bits)
+		number = number_of_32_bits(number);
 	thread->is_fresh = 0;
 	if (interrupted->left && regs->ip == interrupted->ip && regs->sp == interrupted->sp &&
-	    (interrupted->left == -516 ? number == NR_RESTART_SYSCALL : number == interrupted->key.number)) {
+	    (interrupted->left == -516 ? number == NR_RESTART_SYSCALL : (u32)number == interrupted->number)) {
 		*now = *interrupted;
 		interrupted->left = 0;
 		now->left = 0;
 		now->is_in = 1;
 		return 0;
 	}
-	begin(now, regs, number);
+	begin(now, regs, number, of_32_bits);
 	if (number == NR_EXECVE || number == NR_EXECVEAT) {
 		leaves(thread);
 	} else if (number == NR_EXIT_GROUP || number == NR_EXIT) {
@@ -580,16 +646,21 @@ int leave(u64 *ctx)
 
 	if (!now->is_in) {
 		s64 number = regs->orig_ax;
+		int of_32_bits = is_of_32_bits();
 
-		// A filter of system calls has answered before the tracepoint at the entry, but for who has just come.
-		if (thread->is_fresh || number < 0 || !begin(now, regs, number)) {
+		if (of_32_bits)
+			number = number_of_32_bits(number);
+		// A filter of system calls has answered before the tracepoint at the entry, but for who has just come, and where no entry
+		// is seen any more.
+		if (thread->is_fresh || is_over() || number < 0 || !begin(now, regs, number, of_32_bits)) {
 			thread->is_fresh = 0;
 			return 0;
 		}
 	}
 	u64 ns = inside(now);
-	// The result of a handler's return is that of whatever it returns to.
-	u64 failed = result < 0 && result >= -4095 && now->key.number != NR_RT_SIGRETURN;
+	// The result of a handler's return is that of whatever it returns to. A connection that is being made has not failed.
+	u64 failed = result < 0 && result >= -4095 && now->number != NR_RT_SIGRETURN &&
+		     !(now->key.number == NR_CONNECT && result == -EINPROGRESS);
 	u64 bytes = 0;
 
 	now->is_in = 0;
@@ -600,7 +671,7 @@ int leave(u64 *ctx)
 		interrupted->left = result;
 		return 0;
 	}
-	if (now->key.number == NR_RT_SIGRETURN && result == -4 && interrupted->left) {
+	if (now->number == NR_RT_SIGRETURN && result == -4 && interrupted->left) {
 		interrupted->left = 0;
 		count(interrupted, 1, 0, 0);
 	}
@@ -722,6 +793,17 @@ int executed(u64 *ctx)
 	return 0;
 }
 
+// Whether nobody waits for who ends here: its parent ignores that. A thread beside the first of its process has no such signal.
+static __always_inline int is_unwaited(struct task_struct *task)
+{
+	if (task->exit_signal != SIGCHLD)
+		return 0;
+	u64 handler = (u64)BPF_CORE_READ(task, real_parent, sighand, action[SIGCHLD - 1].sa.sa_handler);
+	u64 flags = BPF_CORE_READ(task, real_parent, sighand, action[SIGCHLD - 1].sa.sa_flags);
+
+	return handler == SIG_IGNORED || (flags & SA_NOCLDWAIT) != 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int ended(u64 *ctx)
 {
@@ -735,6 +817,8 @@ int ended(u64 *ctx)
 
 	if (totals_ && totals_->watched == id)
 		totals_->end = 1ULL << 32 | (u32)task->exit_code;
+	if (totals_ && is_unwaited(task))
+		__sync_fetch_and_add(&totals_->unwaited, 1);
 	if (thread->interrupted.left)
 		count(&thread->interrupted, 1, 0, 0);
 	// Whoever is asked for the counts may be asked before the last switch: the call is counted here, its time there.
@@ -800,7 +884,7 @@ int faulted_inside(u64 *ctx)
 {
 	struct thread *thread = (s64)own(0) < 0 ? 0 : current();
 
-	if (thread && !(thread->now.is_in && (thread->now.key.number == NR_EXECVE || thread->now.key.number == NR_EXECVEAT)))
+	if (thread && !(thread->now.is_in && (thread->now.number == NR_EXECVE || thread->now.number == NR_EXECVEAT)))
 		fault(thread, own(2));
 	return 0;
 }

@@ -15,7 +15,7 @@ use crate::BillError;
 use crate::key::{CallKey, NONE};
 use crate::rules::{On, Rule, Size, Table};
 use crate::seen::SeenCalls;
-use crate::tally::{Sums, Tally};
+use crate::tally::{OF_32_BITS, Sums, Tally};
 
 /// Of clang, by `families/src/realtime_ipc/bpf/build`; `.ci/parts` builds it again and compares.
 static OBJECT: &[u8] = aya::include_bytes_aligned!("count.bpf.o");
@@ -41,9 +41,9 @@ const IS_TAKEN: u64 = 1 << 63;
 /// `struct thread`: two calls, since when it is away, whether it may be inside a call whose entry nobody saw, and five more.
 type Thread = [u64; 23];
 /// `struct totals`: token, signals, threads, children, voluntary and involuntary switches, what was lost, process, its end,
-/// faults (of reads, of first writes, of writes to pages that are there), forks, their pages, mappings and faults, wakes, and what was
-/// given back by ends: mappings and pages of files.
-type Totals = [u64; 19];
+/// faults (of reads, of first writes, of writes to pages that are there), forks, their pages, mappings and faults, wakes, what was
+/// given back by ends (mappings and pages of files), and processes for which nobody waits.
+type Totals = [u64; 20];
 
 /// The namespace of processes in which the kernel's own numbers hold.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
@@ -145,12 +145,12 @@ impl InKernel {
         let token = (oscost_sys::random::bits()? as u64 & 0x7fff_ffff_ffff_ffff) | 1;
         let btf = types_of_the_kernel()?;
         let mut this = Self { loaded: opened(Some(&btf))?, btf, token, entries: None };
-        let mut totals: Totals = [0; 19];
+        let mut totals: Totals = [0; 20];
         totals[0] = token;
         this.totals()?.set(0, totals, 0).map_err(|error| lack(&error))?;
         let map = this.loaded.map_mut("rules").ok_or_else(|| missing("map of rules"))?;
         let mut rules: Array<_, [u64; 2]> = Array::try_from(map).map_err(|error| lack(&error))?;
-        for number in 0..=Table::NUMBERS {
+        for number in 0..=OF_32_BITS {
             let rule = as_in_kernel(&table.of(number).rule);
             rules.set(number.into(), rule, 0).map_err(|error| lack(&error))?;
         }
@@ -204,9 +204,13 @@ impl InKernel {
         Array::try_from(map).map_err(|error| lack(&error))
     }
 
-    /// Counts no call from now on: who reads the tables of a program that runs on would find one call up to a later time than another.
+    /// Counts no call from now on but those that threads are in: who reads the tables of a program that runs on would find one call up
+    /// to a later time than another. The program at the exits is told first: it takes what has no entry for what a filter has answered.
     fn stop(&mut self) -> Result<(), BillError> {
         let Some(link) = self.entries.take() else { return Ok(()) };
+        let map = self.loaded.map_mut("over").ok_or_else(|| missing("map of the end"))?;
+        let mut over: Array<_, u64> = Array::try_from(map).map_err(|error| lack(&error))?;
+        over.set(0, 1u64, 0).map_err(|error| lack(&error))?;
         traced(&mut self.loaded, PROGRAMS[0].0)?.detach(link).map_err(|error| lack(&error))
     }
 
@@ -230,18 +234,18 @@ impl InKernel {
             wakes,
             mappings,
             file_pages,
+            unwaited,
         ] = self.totals()?.get(&0, 0).map_err(|error| lack(&error))?;
         let [read, first, copied, times, pages, fork_mappings, fork_faults] = faults;
         if lost > 0 {
-            return Err(BillError::NoEbpf(format!(
-                "{lost} calls or threads found no place in the kernel's tables"
-            )));
+            return Err(BillError::NoPlace(lost));
         }
         let faults = Some(FaultKinds { read, first, copied });
         let mut seen = SeenCalls {
             forks: Some(ForkCount { times, pages, mappings: fork_mappings, faults: fork_faults }),
             wakes: Some(wakes),
             ends: Some(EndCount { mappings, file_pages }),
+            unwaited,
             ..SeenCalls { signals, threads, children, voluntary, involuntary, faults, ..SeenCalls::default() }
         };
         let map = self.loaded.map("counts").ok_or_else(|| missing("map of counts"))?;

@@ -156,6 +156,41 @@ fn threads_children_and_orphans_are_counted() {
     }
 }
 
+#[test]
+#[ignore = "a body: another test starts it"]
+fn ignores_its_children() {
+    // SAFETY: SIG_IGN is a valid disposition; the children make calls that are async-signal-safe, and end by one; without a status
+    // the kernel writes nothing.
+    unsafe {
+        // A process of its own: other tests wait for children in this one.
+        let child = libc::fork();
+        if child == 0 {
+            libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+            for _ in 0..3 {
+                if libc::fork() == 0 {
+                    libc::_exit(0);
+                }
+            }
+            // Until none is left.
+            libc::waitpid(-1, std::ptr::null_mut(), 0);
+            libc::_exit(0);
+        }
+        libc::waitpid(child, std::ptr::null_mut(), 0);
+    }
+}
+
+/// Their times were missing in a bill that had their calls: it was "priced 2000 %".
+#[test]
+fn children_for_whom_nobody_waits_are_told() {
+    let _alone = alone();
+    for (_, counted) in counted("ignores_its_children") {
+        assert_eq!((counted.children, counted.unwaited), (4, Some(3)), "{:?}", counted.way);
+    }
+    for (_, counted) in counted("everybody") {
+        assert_eq!(counted.unwaited, None, "{:?}", counted.way);
+    }
+}
+
 /// Pages that a parent has for its fork, and none of them for its vfork.
 const PAGES: usize = 4000;
 
@@ -350,6 +385,8 @@ fn a_running_program_is_counted_and_left_as_it_was() {
             let slept = times(counted, |call| call.name == "clock_nanosleep" && call.slept);
             // It may be looked at from the middle of one round to the middle of another.
             assert!(slept > 0 && asked.abs_diff(slept * TIMES) <= TIMES, "{asked} in {slept}");
+            // A sleep that is counted after the end of the count is counted as none.
+            assert_eq!(times(counted, |call| call.name == "clock_nanosleep" && !call.slept), 0);
             // And once more, until it ends.
             let status = std::thread::scope(|threads| {
                 threads.spawn(ends);
@@ -377,4 +414,19 @@ fn what_cannot_be_run_is_told_before_anything_runs() {
     std::fs::write(&path, "text").expect("written");
     let told = told(&[path.to_str().expect("a path")]);
     assert!(told.contains("cannot be run") && told.contains("EACCES"), "{told}");
+}
+
+/// Its wall time begins where its CPU time does, however late its starter is.
+#[test]
+fn a_program_of_one_thread_uses_no_more_cpu_time_than_passes() {
+    let _alone = alone();
+    for _ in 0..10 {
+        let (free, counted) = match count(&["true".into()], Some(Way::Ptrace)) {
+            Err(BillError::NoTracer(_)) => return,
+            ran => ran.expect("true runs"),
+        };
+        for usage in [free, counted.usage] {
+            assert!(usage.user_ns + usage.system_ns <= usage.wall_ns, "{usage:?}");
+        }
+    }
 }

@@ -86,6 +86,16 @@ int main(int count, char **words)
 		if (is_tcp && listen(one, 1)) return 9;
 		if (connect(other, (void *)&at, size)) return 9;
 		through(is_tcp ? accept(one, NULL, NULL) : one, other, 200, 100);
+	} else if (!strcmp(what, "connects")) {
+		// Without waiting for it: each connection is still being made when the call returns.
+		int one = socket(AF_INET, SOCK_STREAM, 0);
+		struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		socklen_t size = sizeof at;
+		if (bind(one, (void *)&at, size) || getsockname(one, (void *)&at, &size) || listen(one, 20)) return 9;
+		for (int i = 0; i < 10; i++) {
+			int other = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+			if (connect(other, (void *)&at, size) && errno != EINPROGRESS) return 9;
+		}
 	} else if (!strcmp(what, "eventfd")) {
 		int it = eventfd(0, 0);
 		unsigned long one = 1;
@@ -113,6 +123,22 @@ int main(int count, char **words)
 			if (!fork()) { ask(20); _exit(0); }
 			wait(NULL);
 		}
+	} else if (!strcmp(what, "ignores-children")) {
+		// Whoever ignores them waits until none is left, and for none of them.
+		signal(SIGCHLD, SIG_IGN);
+		for (int i = 0; i < 5; i++) if (!fork()) { ask(20); _exit(0); }
+		return wait(NULL) == -1 && errno == ECHILD ? 0 : 9;
+	} else if (!strcmp(what, "32-bits")) {
+#ifdef __x86_64__
+		// getpid of the 32-bit ABI, which is writev here.
+		for (int i = 0; i < 100; i++) {
+			long result = 20;
+			__asm__ volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
+			if (result != getpid()) return 9;
+		}
+#else
+		return 8;
+#endif
 	} else if (!strcmp(what, "exec-chain")) {
 		int rest = atoi(words[2]);
 		char next[16];

@@ -57,6 +57,7 @@ pub fn begin() -> Option<ExitCode> {
     }
     MEMORY.set_code(in_bisection(Exit::Unfit).code());
     oscost_sys::process::outlive_file_limit();
+    oscost_sys::process::hear_of_children();
     // A program that measures is its own worker; nothing else may happen before.
     if let Some(code) = oscost_harness::serve_if_asked(&commands::catalogue) {
         return Some(ExitCode::from(code));

@@ -16,7 +16,7 @@ use crate::words::{capital, counted as counted_of, plain};
 /// Rows that a screen shows unless all are asked for; and savings.
 const ROWS: usize = 14;
 const SAVINGS: usize = 4;
-/// A saving of less of the program's CPU time is told only where all are asked for.
+/// A saving of less of the program's CPU time, or of waiting of less of its time, is told only where all are asked for.
 const WORTH: f64 = 0.005;
 /// Where no rule says what would be less.
 const NO_SAVING: &str =
@@ -43,7 +43,8 @@ pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) 
     }
     let mut answer: Vec<String> = vec![explained(bill)];
     answer.extend(bill.left.iter().map(|it| plain(it, unicode)));
-    answer.push(largest(bill).unwrap_or_else(|| NO_SAVING.to_owned()));
+    answer.extend(largest(bill, true));
+    answer.push(largest(bill, false).unwrap_or_else(|| NO_SAVING.to_owned()));
     parts.push(Part::Answer(answer));
     View::new(title(result, bill, unicode), parts)
 }
@@ -157,7 +158,8 @@ fn large(count: u64) -> String {
 /// The time that the items are held against: that of the free run, or of a program that ran anyway.
 fn time(bill: &Bill) -> Option<Usage> {
     let ran_anyway = bill.counted.first().filter(|one| bill.pid.is_some() && one.way == Way::Ebpf);
-    bill.free.or_else(|| ran_anyway.map(|one| one.usage))
+    let is_whole = bill.counted.iter().all(|one| one.unwaited.is_none());
+    bill.free.or_else(|| ran_anyway.map(|one| one.usage)).filter(|_| is_whole)
 }
 
 /// CPU time of the program, as far as it is known.
@@ -167,7 +169,9 @@ fn cpu_ns(bill: &Bill) -> Option<f64> {
 }
 
 fn is_worth(bill: &Bill, saving: &Saving) -> bool {
-    cpu_ns(bill).is_none_or(|cpu| saving.saved_ns() >= cpu * WORTH)
+    let wall = || time(bill).map(|time| time.wall_ns as f64);
+    let of = if saving.is_of_waiting() { wall() } else { cpu_ns(bill) };
+    of.is_none_or(|of| saving.saved_ns() >= of * WORTH)
 }
 
 fn price(item: &Item, unicode: bool) -> (String, String) {
@@ -194,7 +198,7 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
     let shown = if whole { bill.items.len() } else { ROWS.min(bill.items.len()) };
     let rows = bill.items[..shown].iter().map(|item| {
         let (one, together) = price(item, unicode);
-        let mut savings = bill.savings.iter().filter(|saving| is_worth(bill, saving));
+        let mut savings = bill.savings.iter().filter(|it| !it.is_of_waiting() && is_worth(bill, it));
         let saving = savings.find(|saving| saving.items.first() == Some(&item.key));
         let inside = item.inside_ns.filter(|_| item.price.as_ref().is_some_and(|price| price.least));
         let saving = saving.map(|it| format!("{}: {}", it.instead, duration(it.then_ns)));
@@ -253,13 +257,14 @@ fn savings(all: &[&Saving], unicode: bool) -> Table {
     let rows = all.iter().map(|saving| {
         let words = format!("{} {arrow} {}", saving.replaced, saving.instead);
         let sign = if saving.at_most { most } else { "" };
+        let of = if saving.is_of_waiting() { " waiting" } else { "" };
         let below = format!("{}. {}; oscost explain {}", capital(&saving.catch), saving.source, saving.id);
         vec![
             plain(&words, unicode),
             large(saving.times),
             duration(saving.now_ns),
             duration(saving.then_ns),
-            format!("{sign}{}", duration(saving.saved_ns())),
+            format!("{sign}{}{of}", duration(saving.saved_ns())),
             plain(&below, unicode),
         ]
     });
@@ -307,7 +312,8 @@ fn explained(bill: &Bill) -> String {
             let sum: f64 = bill.items.iter().map(|item| item.together.value).sum();
             let why = match time(bill) {
                 Some(time) if time.system_ns > 0 => {
-                    format!("too short to check ({})", duration(time.system_ns as f64))
+                    let system = duration(time.system_ns as f64);
+                    format!("its system time is not known well enough to check ({system})")
                 }
                 _ => "there is no system time to hold it against".to_owned(),
             };
@@ -329,13 +335,16 @@ fn pays(bill: &Bill) -> String {
     }
 }
 
-/// The answer that most readers came for.
-fn largest(bill: &Bill) -> Option<String> {
-    let saving = bill.savings.first().filter(|saving| is_worth(bill, saving))?;
-    let of = cpu_ns(bill).map_or(String::new(), |cpu| format!(" of {} CPU", duration(cpu)));
+/// The answer that most readers came for; apart from it, what would be waited less.
+fn largest(bill: &Bill, is_of_waiting: bool) -> Option<String> {
+    let of_kind = |it: &&Saving| it.is_of_waiting() == is_of_waiting && is_worth(bill, it);
+    let saving = bill.savings.iter().find(of_kind)?;
+    let cpu = cpu_ns(bill).filter(|_| !is_of_waiting);
+    let of = cpu.map_or(String::new(), |cpu| format!(" of {} CPU", duration(cpu)));
+    let what = if is_of_waiting { "largest saving of waiting" } else { "largest saving" };
     let most = if saving.at_most { "at most " } else { "" };
     Some(format!(
-        "largest saving: {} -> {}, {most}{}{of}; oscost explain {}",
+        "{what}: {} -> {}, {most}{}{of}; oscost explain {}",
         saving.replaced,
         saving.instead,
         duration(saving.saved_ns()),
@@ -353,7 +362,7 @@ pub(crate) fn page(named: &Named<'_>, bill: &Bill) -> Page {
     let facts = [&result.conditions.kernel, &result.machine.cpu_model];
     chips.extend(facts.map(|fact| Chip::fact(plain(fact, true))));
     let sure = if bill.explained.is_some() { Tone::Neutral } else { Tone::Doubt };
-    chips.extend(largest(bill).map(|_| chip(explained(bill), Some(sure))));
+    chips.extend(largest(bill, false).map(|_| chip(explained(bill), Some(sure))));
     let budgets = |kept: Option<bool>| bill.budgets.iter().filter(|it| it.kept == kept).count();
     let (text, tone) = match (budgets(Some(false)), budgets(None)) {
         (0, unclear @ 1..) => (format!("{unclear} of {} budgets unclear", bill.budgets.len()), Tone::Doubt),
@@ -363,7 +372,7 @@ pub(crate) fn page(named: &Named<'_>, bill: &Bill) -> Page {
     if !bill.budgets.is_empty() {
         chips.push(chip(text, Some(tone)));
     }
-    let heading = largest(bill).map_or_else(|| pays(bill), |it| capital(&it));
+    let heading = largest(bill, false).map_or_else(|| pays(bill), |it| capital(&it));
     let plot = bars(bill).map(|plot| View::new("Where the time goes", vec![Part::from(plot)]));
     let views = plot.into_iter().chain([View { title: "The bill".to_owned(), ..view }]);
     Page {
@@ -380,7 +389,8 @@ pub(crate) fn page(named: &Named<'_>, bill: &Bill) -> Page {
 
 fn card(saving: &Saving) -> Card {
     let name = plain(&format!("{} \u{2192} {}", saving.replaced, saving.instead), true);
-    let size = if saving.at_most { "saved at most" } else { "saved" }.to_owned();
+    let of = if saving.is_of_waiting() { "waiting " } else { "" };
+    let size = format!("{of}{}", if saving.at_most { "saved at most" } else { "saved" });
     let saved = duration(saving.saved_ns());
     Card { size, ..Card::of(Hue::Kernel, &saved, name, plain(&saving.catch, true)) }
 }
@@ -406,8 +416,12 @@ fn bars(bill: &Bill) -> Option<Plot> {
     let row =
         |item: &Item| vec![plain(&item.words, true), exact(item.times as f64), duration(item.together.value)];
     let table = Table::new(["", "times", "together"], priced().map(row));
-    let most = bill.items.iter().find(|item| item.price.is_some())?;
-    let finding = format!("{} costs the most: {}", plain(&most.words, true), duration(most.together.value));
+    // What has no price may cost more than what has one.
+    let among = if bill.items.iter().any(is_least) { " of what has a price" } else { "" };
+    let most = bill.items.iter().find(|item| item.price.is_some() && !is_least(item));
+    let finding = most.map_or("Nothing has a price yet".to_owned(), |most| {
+        format!("{} costs the most{among}: {}", plain(&most.words, true), duration(most.together.value))
+    });
     let note = if priced().any(is_least) { GREY.to_owned() } else { String::new() };
     Some(Plot { note, ..Plot::of(finding, Ranked { axis, bars: bars.collect() }, table) })
 }
@@ -417,14 +431,6 @@ mod tests {
     use oscost_results::{Conditions, Machine, Tool};
 
     use super::*;
-
-    #[test]
-    fn the_time_of_a_program_that_ran_anyway_is_not_said_to_be_none() {
-        let usage = Usage { system_ns: 20_000_000, ..Usage::default() };
-        let one = Counted { way: Way::Ebpf, usage, ..Counted::default() };
-        let bill = Bill { pid: Some(7), counted: vec![one], ..Bill::default() };
-        assert!(explained(&bill).ends_with("too short to check (20.0 ms)"), "{}", explained(&bill));
-    }
 
     #[test]
     fn a_budget_that_nobody_could_judge_is_not_shown_as_a_good_one() {

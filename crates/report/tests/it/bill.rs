@@ -1,11 +1,13 @@
 //! The first lines of a program's bill: what they say of the two runs.
 
 use crate::fixture;
-use crate::written::{Says, written};
+use crate::written::{Says, paged, written};
 use oscost_report::bill::BillChanges;
 use oscost_report::{Named, Style, page, page_of_runs};
 use oscost_results::Estimate;
-use oscost_results::bill::{Bill, BillItem, Call, CountedRun, Price, RunUsage, SwitchCount};
+use oscost_results::bill::{
+    Bill, BillItem, Call, CountedRun, CountingWay, Price, RunUsage, Saving, SwitchCount,
+};
 use oscost_results::{Conditions, Machine, Outline, RunResult, Tool, outline_from_bytes, to_bytes};
 
 const STYLE: Style = Style { width: 200, unicode: true, colour: false };
@@ -71,9 +73,62 @@ fn of_a_time_that_is_not_known_no_share_is_shown() {
         ..Bill::default()
     };
     let unknown = shown(bill(None));
-    unknown.says("priced 10.0 ms; too short to check (700 us)");
+    unknown.says("priced 10.0 ms; its system time is not known well enough to check (700 us)");
     unknown.lacks("1429 %");
     assert!(shown(bill(Some(ns(14.0)))).contains("1429 %"));
+}
+
+#[test]
+fn the_time_of_a_program_that_ran_anyway_is_not_said_to_be_none() {
+    let usage = RunUsage { system_ns: 20_000_000, ..RunUsage::default() };
+    let one = CountedRun { way: CountingWay::Ebpf, usage, ..CountedRun::default() };
+    let text = shown(Bill { pid: Some(7), counted: vec![one], ..Bill::default() });
+    text.says("its system time is not known well enough to check (20.0 ms)");
+}
+
+/// What is saved of sleeps was told as CPU time, and could be more than all of it.
+#[test]
+fn saved_waiting_is_told_apart_from_cpu_time() {
+    let saving = |rule: &str, replaced: &str, saved_ns| Saving {
+        rule: rule.to_owned(),
+        replaced: replaced.to_owned(),
+        now_ns: saved_ns,
+        at_most: true,
+        ..Saving::default()
+    };
+    let free = RunUsage {
+        wall_ns: 20_000_000_000,
+        user_ns: 1_000_000_000,
+        system_ns: 1_000_000_000,
+        ..RunUsage::default()
+    };
+    // As an older version stored them.
+    let savings = vec![saving("same_cpu", "sleeps", 17.5e9), saving("block_writes", "small writes", 0.5e9)];
+    let bill = Bill { free: Some(free), savings, counted: vec![CountedRun::default()], ..Bill::default() };
+    let text = shown(bill.clone());
+    text.says("17.5 s waiting").says("largest saving of waiting: sleeps").says("at most 17.5 s; oscost");
+    text.says("largest saving: small writes").says("at most 500 ms of 2.00 s CPU").lacks("17.5 s of 2.00 s");
+    let alone = Bill { savings: vec![bill.savings[0].clone()], ..bill };
+    shown(alone).says("largest saving: none");
+}
+
+/// A call without a price had taken more time than the one that was said to cost the most.
+#[test]
+fn what_has_no_price_may_cost_more_than_what_costs_the_most() {
+    let item = |words: &str, together, least| BillItem {
+        words: words.to_owned(),
+        times: 100,
+        price: Some(Price { least, ..Price::default() }),
+        together: Estimate { value: together, low: together, high: together, ..Estimate::default() },
+        inside_ns: Some(20_000_000),
+        ..BillItem::default()
+    };
+    let page_of =
+        |items| paged(&result(Bill { items, counted: vec![CountedRun::default()], ..Bill::default() }));
+    let (read, sent) = (item("read", 200e3, false), item("sendfile", 10e3, true));
+    page_of(vec![read.clone(), sent.clone()]).says("ead costs the most of what has a price: ");
+    page_of(vec![read]).says("ead costs the most: ");
+    page_of(vec![sent]).says("Nothing has a price yet").lacks("costs the most");
 }
 
 /// A program that reads so often.
@@ -110,7 +165,7 @@ fn a_bill_has_its_page_whatever_stands_beside_it() {
     let (prices, first, second) = (fixture::result(), result(bill(3)), result(bill(5)));
     let named = |all: &[&'static str], results: &[&RunResult]| {
         let named = all.iter().zip(results).map(|(&name, &result)| Named { name, result });
-        written(|out| page(&named.collect::<Vec<_>>(), out))
+        written(|out| page(&named.collect::<Vec<_>>(), None, out))
     };
     let alone = named(&["prices", "bill"], &[&prices, &second]);
     alone.says("oscost / bill").says("prices is not compared: a bill is no price list");
@@ -131,7 +186,7 @@ fn a_history_with_bills_in_it_is_one_of_the_price_lists() {
         let runs = names.iter().zip(results).map(|(name, result)| ((*name).to_owned(), outline(result)));
         let runs: Vec<(String, Outline)> = runs.collect();
         let named = names.iter().zip(results).map(|(&name, result)| Named { name, result });
-        written(|out| page_of_runs(&runs, &named.collect::<Vec<_>>(), out))
+        written(|out| page_of_runs(&runs, &named.collect::<Vec<_>>(), None, out))
     };
     let newest = over([&prices, &prices, &paid]);
     newest.says("oscost / history").says("read of up to 64 KiB").says("clock/monotonic over the runs: ");

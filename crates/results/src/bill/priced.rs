@@ -113,6 +113,12 @@ impl Saving {
     pub fn saved_ns(&self) -> f64 {
         self.now_ns - self.then_ns
     }
+
+    /// Whether what is saved is waiting, which is no CPU time.
+    #[must_use]
+    pub fn is_of_waiting(&self) -> bool {
+        self.rule == "same_cpu"
+    }
 }
 
 /// A budget.

@@ -19,8 +19,8 @@ pub struct Bill {
     /// With --pid: how long, such as 10s, 500ms or 2m
     #[arg(long = "for", value_name = "TIME", default_value = "10s", requires = "pid", value_parser = duration)]
     pub duration: Duration,
-    /// End with code 1 unless a count is within NAME<=N (<, =, >=, >): a system call, or calls, failed, sleeps, bytes, faults,
-    /// major_faults, switches, signals, threads, children. May be given again
+    /// End with code 1 unless a count is within NAME<=N (<, =, >=, >): a system call, or calls, failed, sleeps (calls that slept),
+    /// bytes, faults, major_faults, switches, signals, threads, children. May be given again
     #[arg(long, value_name = "BOUND", value_parser = bound)]
     pub budget: Vec<BudgetBound>,
     /// Run it N times free and N times counted: for short programs, and for counts that depend on timing

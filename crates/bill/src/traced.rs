@@ -1,0 +1,47 @@
+//! What /proc says of a traced process or program. proc(5).
+
+use std::os::unix::fs::MetadataExt;
+
+/// Pages of a process's own: those that are resident, less those of files.
+pub fn own_pages(tid: i32) -> Option<u64> {
+    let text = oscost_sys::file::text(format!("/proc/{tid}/statm")).ok()?;
+    let mut numbers = text.split_whitespace().skip(1).map_while(|word| word.parse::<u64>().ok());
+    Some(numbers.next()?.saturating_sub(numbers.next()?))
+}
+
+/// Mappings of a process; none where /proc does not say.
+pub fn mappings(tid: i32) -> u64 {
+    let text = oscost_sys::file::text(format!("/proc/{tid}/maps"));
+    text.map_or(0, |text| text.lines().count() as u64)
+}
+
+/// The program at this path, if it runs with the rights of its owner or group, or with capabilities of its own.
+#[must_use]
+pub fn other_rights(path: &str) -> Option<String> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let sets = metadata.mode() & 0o4000 != 0 && metadata.uid() != oscost_sys::identity::uid()
+        || metadata.mode() & 0o2000 != 0 && metadata.gid() != oscost_sys::identity::gid()
+        || oscost_sys::file::has_capabilities(path);
+    let named = || std::fs::read_link(path).map_or_else(|_| path.to_owned(), |it| it.display().to_string());
+    sets.then(named)
+}
+
+/// Whether a signal does something to a process: it has a handler, or is not ignored. A tracer sees ignored ones, too.
+pub fn does_something(tid: i32, signal: i32) -> bool {
+    /// SIGCHLD, SIGCONT, SIGURG, SIGWINCH: nobody who did not ask hears them.
+    const UNASKED: [i32; 4] = [17, 18, 23, 28];
+    let status = status_of(tid);
+    is_in(&status, "SigCgt:", signal) || !is_in(&status, "SigIgn:", signal) && !UNASKED.contains(&signal)
+}
+
+/// Empty where there is nobody.
+pub fn status_of(tid: i32) -> String {
+    oscost_sys::file::text(format!("/proc/{tid}/status")).unwrap_or_default()
+}
+
+/// Whether a status has a signal in its set of that name.
+pub fn is_in(status: &str, key: &str, signal: i32) -> bool {
+    let set = status.lines().find_map(|line| line.strip_prefix(key));
+    let set = set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+    (1..=64).contains(&signal) && set >> (signal - 1) & 1 != 0
+}
