@@ -181,3 +181,26 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
         .or_else(|| tax::resolve(id))
         .or_else(|| scaling::resolve(id))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of these no operation is timed alone: a batch that is not made ready for does something else.
+    #[test]
+    fn what_a_batch_uses_up_is_known() {
+        let cards = all().into_iter().map(Benchmark::card);
+        let mut used_up: Vec<&str> = cards.filter(|card| card.uses_up).map(|card| card.id).collect();
+        used_up.sort_unstable();
+        let expected = [
+            "container/namespace/net",
+            "file/append_4k",
+            "memory/fault_anonymous",
+            "memory/fault_copy",
+            "memory/fault_file",
+            "memory/give_back",
+            "memory/give_back_file",
+        ];
+        assert_eq!(used_up, expected);
+    }
+}

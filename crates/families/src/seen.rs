@@ -23,6 +23,7 @@ pub struct Seen {
     pub quantities: BTreeMap<&'static str, f64>,
     pub operations: u64,
     pub conditions: Vec<PostCondition>,
+    pub said: Vec<String>,
 }
 
 impl Seen {
@@ -42,5 +43,8 @@ impl Sink for Seen {
     }
     fn post_condition(&mut self, found: PostCondition) {
         self.conditions.push(found);
+    }
+    fn say(&mut self, words: String) {
+        self.said.push(words);
     }
 }

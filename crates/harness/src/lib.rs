@@ -44,7 +44,7 @@ pub use protocol::message::{
 pub use protocol::object::{Key, Object};
 pub use protocol::record::{Befell, Record, kept_awake};
 pub use supervisor::apart;
-pub use supervisor::engine::{Measured, measure};
+pub use supervisor::engine::{Measured, measure, measure_more};
 pub use supervisor::event::Event;
 pub use supervisor::foreign::run_command;
 pub use supervisor::own_folder::OwnFolder;

@@ -104,11 +104,12 @@ pub fn effort(measuring: &Measuring) -> Effort {
     }
 }
 
-/// How long the percentiles of `choices` take, ns, as far as time and not their number of passes ends them: five launches of a
-/// figure that does not time itself (docs/method/families.md, Percentiles). Each has stretches of 50 times a launch's part, an
+/// How long the percentiles of `choices` take, ns, where time and not their number of passes ends them, and no launch is void: five
+/// launches of a figure that has any (docs/method/families.md, Percentiles). Each has stretches of 50 times a launch's part, an
 /// eighth of that for the batches beside them, and 1.3 s for its warm-up and for first calls.
 fn percentiles_ns(choices: &[Choice], effort: &Effort) -> u64 {
-    let figures = choices.iter().filter(|choice| choice.card().quantities.is_empty()).count() as u64;
+    let timed = |choice: &&Choice| choice.card().quantities.is_empty() && !choice.card().uses_up;
+    let figures = choices.iter().filter(timed).count() as u64;
     figures * 5 * (50 * effort.member_ns * 9 / 8 + 1_300_000_000)
 }
 
@@ -117,14 +118,15 @@ pub fn announcement(choices: &[Choice], effort: &Effort, percentiles: bool) -> O
     let then_ns = if percentiles { percentiles_ns(choices, effort) } else { 0 };
     let planned_ns = estimate_ns(choices, effort) + then_ns;
     let [planned, most] = [planned_ns, effort.deadline_ns + then_ns].map(|ns| ns / 1_000_000_000);
-    (planned_ns > effort.target_ns)
-        .then(|| format!("this takes about {} s, and at most {most} s", planned.min(most)))
+    // Percentiles have no deadline: void launches of theirs are repeated.
+    let bound = if then_ns > 0 { String::new() } else { format!(", and at most {most} s") };
+    (planned_ns > effort.target_ns).then(|| format!("this takes about {} s{bound}", planned.min(most)))
 }
 
 /// What a plan says of the percentiles that follow it; nothing where nobody asked for them.
 pub fn percentiles_planned(choices: &[Choice], effort: &Effort, asked: bool) -> String {
     let seconds = percentiles_ns(choices, effort) / 1_000_000_000;
-    if asked { format!("; percentiles take up to {seconds} s more") } else { String::new() }
+    if asked { format!("; percentiles take about {seconds} s more") } else { String::new() }
 }
 
 /// CPUs to use, in order of preference.
@@ -337,10 +339,9 @@ mod tests {
         assert_eq!(percentiles_ns(one, &effort) / 1_000_000_000, 17);
         assert_eq!(announcement(&choices, &effort, false), None, "it is as long as a bare run");
         let many = announcement(&choices, &effort, true).expect("it is longer");
-        let [planned, most] = [estimate_ns(&choices, &effort), effort.deadline_ns]
-            .map(|ns| (ns + percentiles_ns(&choices, &effort)) / 1_000_000_000);
-        assert_eq!(many, format!("this takes about {planned} s, and at most {most} s"));
-        assert_eq!(percentiles_planned(one, &effort, true), "; percentiles take up to 17 s more");
+        let planned = (estimate_ns(&choices, &effort) + percentiles_ns(&choices, &effort)) / 1_000_000_000;
+        assert_eq!(many, format!("this takes about {planned} s"), "a void launch is repeated");
+        assert_eq!(percentiles_planned(one, &effort, true), "; percentiles take about 17 s more");
         assert_eq!(percentiles_planned(one, &effort, false), "");
     }
 

@@ -60,7 +60,7 @@ pub struct LaunchRecord {
     pub migrations: Option<u64>,
     /// Page faults per operation.
     pub faults: Option<f64>,
-    /// Time stolen by the host on the launch's CPUs, ns.
+    /// Time stolen by the host on all CPUs that the launch could use, ns.
     pub steal_ns: Option<u64>,
     /// Distribution of the samples of all rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]

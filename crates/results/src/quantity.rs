@@ -150,6 +150,7 @@ quantities! {
     DROPPED = "dropped", "count", Less, "Messages that a full queue refused.";
     MISSED = "missed", "count", Less, "Ticks that a client slept through.";
     OVERRUNS = "overruns", "count", Less, "Ticks that the server skipped because it was late.";
+    NOT_GOT_SHARE = "not_got_share", "share", Less, "Of the messages that were due in the ticks that count, the share that was lost or never sent.";
     IDLE_SHARE = "idle_share", "share", More, "Share of the time in which the session's CPUs were idle.";
     REAL_TIME = "real_time", "share", More, "1 if every process was granted real-time scheduling, else 0.";
     IDLE_MEAN = "idle_mean", "ns", Less, "Mean latency without the load.";

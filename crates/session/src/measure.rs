@@ -178,11 +178,9 @@ fn all(
         let effort = Effort { deadline_ns, end_ns: left_of(once.end_ns), ..once };
         let expected = |id: &str| Some((id.to_owned(), (request.expects?)(&measured.figures, id)?));
         let expected_ns = request.single.iter().filter_map(|choice| expected(choice.card().id)).collect();
-        let options = Options { effort, expected_ns, first: Vec::new(), ..options.clone() };
-        let once = oscost_harness::measure(supervisor, request.single, &[], &options, emit);
-        measured.figures.extend(once.figures);
-        measured.partial |= once.partial;
-        measured.wrong_clock = once.wrong_clock;
+        let core = measured.core.or(options.core);
+        let options = Options { effort, core, expected_ns, first: Vec::new(), ..options.clone() };
+        measured = oscost_harness::measure_more(supervisor, measured, request.single, &options, emit);
     }
     if request.percentiles && !measured.partial && measured.wrong_clock.is_none() {
         add_percentiles(supervisor, request.choices, options, &mut measured, emit);

@@ -85,7 +85,7 @@ pub(crate) fn complete(
     result.warnings.extend(changed(before, now));
     result.add_codes();
     result.conditions.isolation = measured.isolation;
-    result.conditions.kept_awake = measured.kept_awake;
+    result.conditions.kept_awake = measured.kept_awake.and_then(Result::ok);
     if let Some(clock) = measured.clock {
         result.conditions.clock_step_ns = Some(clock.step_ns);
         result.conditions.clock_pair_ns = Some(clock.pair_ns);
@@ -143,6 +143,7 @@ mod tests {
             differences: Vec::new(),
             references: Vec::new(),
             partial: false,
+            start_ns: 0,
             launches: 0,
             wrong_clock: None,
             clock: None,

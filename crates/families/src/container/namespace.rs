@@ -36,7 +36,7 @@ const CARD: Card = Card {
 
 /// The benchmark of a kind.
 macro_rules! kind {
-    ($kind:ident, $word:literal, $what:literal, $remark:literal) => {
+    ($kind:ident, $word:literal, $what:literal, $remark:literal $(, $field:ident: $value:expr)*) => {
         &row(
             &Card {
                 id: concat!("container/namespace/", $word),
@@ -48,6 +48,7 @@ macro_rules! kind {
                 ),
                 claims: &claims(1.0),
                 parameters: &[("namespace", Parameter::Text($word))],
+                $($field: $value,)*
                 baseline: Some("container/namespace/none"),
                 subtract: Some("container/namespace/none"),
                 remark: $remark,
@@ -71,7 +72,8 @@ pub const ALL: &[&dyn Benchmark] = &[
         Net,
         "net",
         "network",
-        "the kernel removes it later, in a worker thread: batches wait for that, but the figure excludes it"
+        "the kernel removes it later, in a worker thread: batches wait for that, but the figure excludes it",
+        uses_up: true
     ),
     kind!(Pid, "pid", "process number", "no process starts in it: that would be a second process"),
     kind!(Ipc, "ipc", "IPC", "the kernel removes it later, in a worker thread: the figure excludes that"),

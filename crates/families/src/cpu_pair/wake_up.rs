@@ -32,7 +32,7 @@ pub(super) const CARD: Card = Card {
         QuantityCard::of(quantity::LATENCY_P99),
         QuantityCard::of(quantity::CALL_P50),
     ],
-    remark: "the sleeper slept for about 50 us: a CPU that idles longer may sleep deeper and wake later",
+    remark: "a CPU that idles longer may sleep deeper and wake later",
     ..Card::SERIES
 };
 
@@ -46,7 +46,7 @@ const PLACE: usize = 4;
 const CALLED: usize = 5;
 /// So long the sleeper has to fall asleep at first, ns: a switch to the idle task takes a tenth of it.
 const PAUSE_NS: u64 = 50_000;
-/// And at last: whoever counts calls from outside makes each of them take longer.
+/// And at last.
 const LONGEST_PAUSE_NS: u64 = 2_000_000;
 /// So many sleepers in succession show that the pause is long enough.
 const ASLEEP: u32 = 50;
@@ -76,6 +76,7 @@ struct Sleeper {
     words: Arc<SharedWords>,
     partner: Child,
     turn: u64,
+    /// So long the sleeper has to fall asleep.
     pause_ns: u64,
 }
 
@@ -117,9 +118,18 @@ impl Sleeper {
     fn settle(&mut self) -> Outcome {
         let mut asleep = 0;
         while asleep < ASLEEP && self.pause_ns < LONGEST_PAUSE_NS {
-            asleep = if self.wake()?.2 { asleep + 1 } else { 0 };
+            if self.wake()?.2 {
+                asleep += 1;
+            } else {
+                asleep = 0;
+                self.pause_longer();
+            }
         }
         Ok(())
+    }
+
+    fn pause_longer(&mut self) {
+        self.pause_ns = (2 * self.pause_ns).min(LONGEST_PAUSE_NS);
     }
 
     fn word(&self, word: usize) -> u64 {
@@ -138,7 +148,7 @@ impl Sleeper {
         Ok(())
     }
 
-    /// One wake-up: its latency, what the call took, ns, and whether somebody slept. If nobody did, the next pause is twice as long.
+    /// One wake-up: its latency, what the call took, ns, and whether somebody slept.
     fn wake(&mut self) -> Result<(f64, f64, bool), CallError> {
         self.until(READY, self.turn + 1)?;
         let asleep_at = clock::now_ns() + self.pause_ns;
@@ -152,9 +162,6 @@ impl Sleeper {
         let call = clock::now_ns() - start;
         self.words.word(CALLED).store(self.turn, Ordering::Release);
         self.until(ANSWER, self.turn)?;
-        if woken != 1 {
-            self.pause_ns = (2 * self.pause_ns).min(LONGEST_PAUSE_NS);
-        }
         Ok((self.word(WOKEN_AT).saturating_sub(start) as f64, call as f64, woken == 1))
     }
 
@@ -176,6 +183,10 @@ impl Series for Sleeper {
             made += 1;
             awake += u32::from(!slept);
             latencies.push(latency);
+            // Whoever counts calls from outside makes each of them take longer. All sleeps that are timed are alike.
+            if !slept && plan.observations.is_some() {
+                self.pause_longer();
+            }
         }
         // After its last answer it goes to sleep once more.
         self.until(READY, self.turn + 1)?;
@@ -195,6 +206,7 @@ impl Series for Sleeper {
         }
         let own = affinity::current().map_or(0, |cpu| cpu as u64 + 1);
         sink.post_condition(PostCondition::is("on_another_cpu", true, self.word(PLACE) != own));
+        sink.say(format!("the sleeper slept for about {} us", self.pause_ns / 1000));
         Ok(())
     }
 
@@ -210,17 +222,46 @@ mod tests {
     use super::*;
     use crate::seen::{Seen, with_set_up};
 
-    /// What is found of a sleeper that waits like this. `None` on one CPU.
-    fn found(wait: Wait) -> Option<Seen> {
+    /// A sleeper that waits like this. `None` on one CPU.
+    fn started(wait: Wait) -> Option<Sleeper> {
         let [cpu, partner_cpu, ..] = affinity::allowed().expect("CPUs")[..] else {
-            println!("SKIP found: one CPU");
+            println!("SKIP started: one CPU");
             return None;
         };
         let started = with_set_up(&[cpu, partner_cpu], |cx| Sleeper::start(cx, wait));
-        let (mut sleeper, mut found) = (started.expect("a partner"), Seen::default());
+        Some(started.expect("a partner"))
+    }
+
+    /// What is found of it.
+    fn found(wait: Wait) -> Option<Seen> {
+        let (mut sleeper, mut found) = (started(wait)?, Seen::default());
         let plan = SeriesPlan { observations: Some(200), duration_ns: 1_000_000_000, seed: 1 };
         sleeper.launch(&plan, &mut found).expect("nothing fails");
         Some(found)
+    }
+
+    /// From the hundredth turn on it is awake. The set-up has found a pause by then, or the longest one.
+    #[test]
+    fn a_timed_launch_keeps_its_pause_and_says_it() {
+        let soon_awake = |word: &AtomicU64, turn: u32| {
+            if turn < 100 {
+                return futex::wait(word, turn);
+            }
+            while word.load(Ordering::Acquire) as u32 == turn {
+                std::hint::spin_loop();
+            }
+            Ok(false)
+        };
+        let Some(mut sleeper) = started(soon_awake) else { return };
+        let (pause_ns, mut found) = (sleeper.pause_ns, Seen::default());
+        let mut launch = |sleeper: &mut Sleeper, observations| {
+            let plan = SeriesPlan { observations, duration_ns: 1, seed: 1 };
+            sleeper.launch(&plan, &mut found).expect("nothing fails");
+            sleeper.pause_ns
+        };
+        assert_eq!(launch(&mut sleeper, None), pause_ns, "a hundred wake-ups, most in vain");
+        assert_eq!(launch(&mut sleeper, Some(100)), LONGEST_PAUSE_NS, "an audit slows its sleeper");
+        assert_eq!(found.said[0], format!("the sleeper slept for about {} us", pause_ns / 1000));
     }
 
     /// Those awake answer sooner. With a share `a` of them, the median of all is the sleepers' quantile (0.5 - a) / (1 - a). It must

@@ -28,8 +28,9 @@ const CARD: Card = Card {
     operation: "the first write to one small page of anonymous memory",
     call_path: CallPath::Instruction,
     group: "memory/fault",
+    uses_up: true,
     claims: &CLAIMS,
-    remark: "page tables are there already, and the page comes from what the process gave back before",
+    remark: "the page comes from what the process gave back before",
     ..Card::BATCHED
 };
 

@@ -28,8 +28,13 @@ const CLAIMS: [Claim; 3] = {
     [calls, switches, Claim::Faults(Bound::Between(0.999, 1.01))]
 };
 
-const CARD: Card =
-    Card { call_path: CallPath::Instruction, group: "memory/mapped", claims: &CLAIMS, ..Card::BATCHED };
+const CARD: Card = Card {
+    call_path: CallPath::Instruction,
+    group: "memory/mapped",
+    uses_up: true,
+    claims: &CLAIMS,
+    ..Card::BATCHED
+};
 
 const READ: Card = Card {
     id: "memory/fault_file",

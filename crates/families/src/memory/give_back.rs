@@ -30,6 +30,7 @@ const OF_MEMORY: Card = Card {
     title: "giving a page of memory back",
     operation: "one touched small page of anonymous memory, given back with all others of its batch by one madvise (MADV_DONTNEED)",
     group: "memory/fault",
+    uses_up: true,
     claims: &CLAIMS,
     remark: "munmap and the end of a process give pages back in the same way",
     ..Card::BATCHED

@@ -19,7 +19,7 @@ const SMALL_ONES: &[&dyn Benchmark] = &[
         &Card {
             claims: &SPAWNED_RUN_AND_REAPED,
             baseline: Some("process/fork"),
-            remark: "in the child, glibc queries the action of every signal: the figure includes these calls, about 60",
+            remark: "in the child, glibc looks at the action of every signal: the figure includes these calls, 60 to 125",
             ..card(
                 "process/posix_spawn",
                 "posix_spawn of a static program",

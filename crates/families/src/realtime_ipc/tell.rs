@@ -52,6 +52,7 @@ pub const QUANTITIES: &[QuantityCard] = &[
     QuantityCard::of(quantity::DROPPED).over(OverLaunches::Sum),
     QuantityCard::of(quantity::MISSED).over(OverLaunches::Sum),
     QuantityCard::of(quantity::OVERRUNS).over(OverLaunches::Sum),
+    QuantityCard::of(quantity::NOT_GOT_SHARE),
     QuantityCard::of(quantity::IDLE_SHARE).at_times(),
     QuantityCard::of(quantity::REAL_TIME).at_times(),
 ];
@@ -85,6 +86,14 @@ pub fn counted(table: &Table, discarded: usize) -> std::ops::Range<usize> {
     discarded.min(table.sent())..table.sent().saturating_sub(1)
 }
 
+/// When the ticks that count were due, and between them those that a late server left out.
+fn due(table: &Table, discarded: usize, period_ns: u64) -> impl Iterator<Item = u64> {
+    counted(table, discarded).flat_map(move |tick| {
+        let [due, next] = [tick, tick + 1].map(|tick| table.tick(tick)[0]);
+        (0..).map(move |left_out| due + left_out * period_ns).take_while(move |at| at + period_ns / 2 < next)
+    })
+}
+
 /// Tells the ticks of a session that count; of one with a load, those under it.
 pub fn tell(
     table: &Table,
@@ -94,13 +103,13 @@ pub fn tell(
     sink: &mut dyn Sink,
 ) {
     let clients = table.clients();
-    let under = |tick: &usize| busy.is_none_or(|busy| busy.covers(table.tick(*tick)[0]));
+    let under = |due: &u64| busy.is_none_or(|busy| busy.covers(*due));
     let mut by_client: Vec<Vec<f64>> = vec![Vec::new(); clients];
     let (mut lateness, mut response, mut loops) = (Vec::new(), Vec::new(), Vec::new());
     let (mut first, mut next, mut last) = (Vec::new(), Vec::new(), Vec::new());
     let (mut same, mut reversed, mut pairs) = (0u32, 0u32, 0u32);
     let mut before: Option<Vec<usize>> = None;
-    for tick in counted(table, discarded).filter(under) {
+    for tick in counted(table, discarded).filter(|tick| under(&table.tick(*tick)[0])) {
         let [due, stamp, sent] = table.tick(tick);
         lateness.push(difference(stamp, due));
         loops.push(difference(sent, stamp));
@@ -153,6 +162,8 @@ pub fn tell(
         sink.quantity(quantity::SAME_ORDER_SHARE, f64::from(same) / f64::from(pairs));
     }
     tell_counts(table, course, sink);
+    let wanted = clients * due(table, discarded, course.period_ns).filter(under).count();
+    sink.quantity(quantity::NOT_GOT_SHARE, wanted.saturating_sub(all.len()) as f64 / wanted.max(1) as f64);
     if let Some(share) = idle {
         sink.quantity(quantity::IDLE_SHARE, share);
     }
@@ -263,4 +274,52 @@ pub fn was_refused(table: &Table, course: &Course) -> bool {
     let server = (!course.kind.is_without_server_process()).then_some(None);
     let mut all = server.into_iter().chain((0..table.clients()).map(Some));
     course.policy != Policy::Other && all.any(|of| !table.account(of).as_asked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::realtime_ipc::course::Kind;
+    use crate::seen::Seen;
+
+    /// The share that a session of two clients tells, whose ticks are due at these times and reach none of them, or both.
+    fn not_got(ticks: &[(u64, bool)], discarded: usize, busy: Option<&Busy>) -> f64 {
+        let table = Table::new(2, ticks.len()).expect("memory");
+        for (tick, &(due, arrives)) in ticks.iter().enumerate() {
+            table.publish(tick, due, due);
+            (0..2).filter(|_| arrives).for_each(|client| table.receive(client, tick, due + 5));
+        }
+        table.finish(ticks.len(), 0, 0);
+        let course = Course {
+            start_ns: 1000,
+            period_ns: 100,
+            ticks: ticks.len(),
+            size: 24,
+            policy: Policy::Other,
+            priorities: (50, 49),
+            kind: Kind::Queue,
+        };
+        let mut seen = Seen::default();
+        tell(&table, discarded, &course, (None, busy), &mut seen);
+        seen.quantities[quantity::NOT_GOT_SHARE]
+    }
+
+    /// Losses of the ticks that are discarded, and of the idle part, were divided by all, as those under the load were.
+    #[test]
+    fn what_nobody_got_is_told_of_the_ticks_that_count() {
+        let ticks = |lost: &[u64]| -> Vec<(u64, bool)> {
+            (10..21).map(|tick| (100 * tick, !lost.contains(&tick))).collect()
+        };
+        assert_eq!(not_got(&ticks(&[]), 2, None), 0.0);
+        assert_eq!(not_got(&ticks(&[10, 11, 20]), 2, None), 0.0, "discarded, and the last one");
+        assert_eq!(not_got(&ticks(&[10, 12]), 2, None), 1.0 / 8.0);
+        // The load is on for the ticks 14 to 17.
+        let busy = Busy { start_ns: 1400, end_ns: 1800, rounds: 1 };
+        assert_eq!(not_got(&ticks(&[12, 13, 18]), 2, Some(&busy)), 0.0, "lost while idle");
+        assert_eq!(not_got(&ticks(&[13, 14]), 2, Some(&busy)), 1.0 / 4.0);
+        // A late server never sent 11, which is discarded, nor 13, 15 and 16.
+        let late: Vec<(u64, bool)> = [10, 12, 14, 17, 18, 19].map(|tick| (100 * tick, true)).to_vec();
+        assert_eq!(not_got(&late, 1, None), 3.0 / 7.0);
+        assert_eq!(not_got(&late, 1, Some(&busy)), 2.0 / 4.0);
+    }
 }

@@ -263,6 +263,13 @@ impl Cell {
         self.with(Locking::Coarse).about_ms() <= LONGEST_TWICE_MS
     }
 
+    /// Whether its processes wait for one another in a mutex while the time between calls is watched.
+    #[must_use]
+    pub fn waits_in_mutex(&self) -> bool {
+        let is_watched = (self.layout, self.access) != (Layout::Fast, Access::Mapped);
+        is_watched && self.processes > 1 && self.lock_way().primitive() == Some(Primitive::RobustMutex)
+    }
+
     /// How its CPU time is divided, and where its latencies come from: see `between.rs` of the database.
     fn remark(&self) -> &'static str {
         match (self.runs_twice(), self.layout, self.access) {
@@ -273,11 +280,11 @@ impl Cell {
                 "user time is sampled by the kernel's timer; latencies and waiting come from a separate run"
             }
             (true, Layout::Book, Access::Mapped) => {
-                "where page faults are few, user time is what lies between system calls; latencies and waiting \
-                 come from a separate run"
+                "where page faults are few, user time is what lies between calls; latencies and waiting come \
+                 from a separate run"
             }
             (true, ..) => {
-                "user time is what lies between system calls; latencies and waiting come from a separate run"
+                "user time is what lies between calls; latencies and waiting come from a separate run"
             }
         }
     }
@@ -312,10 +319,13 @@ impl Cell {
             Locking::None => String::new(),
             _ => format!(", {}", word(&PRIMITIVES, self.primitive)),
         };
+        let twice = self.runs_twice();
         Card {
             id: id(self.locking),
-            // 1: each cell was judged by its own length, and ran once from 2 s on.
-            revision: if self.runs_twice() == (self.about_ms() <= 2000) { 1 } else { 2 },
+            // Each cell was judged by its own length, and ran once from 2 s on. Then a wait in a mutex was user time.
+            revision: 1
+                + u32::from(twice != (self.about_ms() <= 2000))
+                + u32::from(twice && self.waits_in_mutex()),
             title: words(format!(
                 "database {}, {}{primitive}",
                 word(&LAYOUTS, self.layout),

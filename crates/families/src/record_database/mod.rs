@@ -153,6 +153,25 @@ mod tests {
         assert_eq!(revised, ["record_database/book/seek/coarse_fcntl/processes_4/nrec_500"]);
     }
 
+    /// A wait in a mutex was user time where several processes had stamps, and nowhere else.
+    #[test]
+    fn what_waits_in_a_mutex_between_stamps_has_a_new_revision() {
+        let revision = |id: &str| Cell::of_id(id).expect(id).card(Tier::Family).revision;
+        for (lock, processes, expected) in [
+            ("coarse_mutex", 4, 3),
+            ("fine_mutex", 4, 2),
+            ("fine_mutex", 1, 1),
+            ("coarse_fcntl", 4, 2),
+            ("fine_fcntl", 4, 1),
+        ] {
+            let id = format!("record_database/book/seek/{lock}/processes_{processes}/nrec_500");
+            assert_eq!(revision(&id), expected, "{id}");
+        }
+        assert_eq!(revision("record_database/book/seek/fine_mutex/processes_16/nrec_2000"), 1, "sampled");
+        assert_eq!(revision("record_database/fast/mapped/fine_mutex/processes_4/nrec_500"), 1, "sampled");
+        assert_eq!(revision("record_database/fast/positioned/fine_mutex/processes_4/nrec_500"), 2);
+    }
+
     /// A cell without calls of I/O has no stamps: it says so.
     #[test]
     fn a_remark_says_how_user_time_is_found() {
@@ -160,10 +179,10 @@ mod tests {
             let remark = cell.card(Tier::Family).remark;
             assert!(remark.starts_with(words), "{}: {remark}", cell.id());
         };
-        says(BOOK, "user time is what lies between system calls;");
+        says(BOOK, "user time is what lies between calls;");
         says(Cell { access: Access::Mapped, ..BOOK }, "where page faults are few, user time is what");
         says(FAST, "user time is sampled by the kernel's timer;");
-        says(Cell { access: Access::Positioned, ..FAST }, "user time is what lies between system calls;");
+        says(Cell { access: Access::Positioned, ..FAST }, "user time is what lies between calls;");
         let long = Cell { records: 2000, processes: 16, locking: Locking::Fine, ..BOOK };
         says(long, "user time is sampled by the kernel's timer;");
     }

@@ -23,6 +23,8 @@ pub struct Card {
     pub operations_per_iteration: u64,
     /// Iterations that a batch holds at least, where fewer of them measure something else.
     pub batch_at_least: u64,
+    /// Whether a batch uses up what was made ready for it: the iterations of a second one would do something else.
+    pub uses_up: bool,
     /// How the operation is reached.
     pub call_path: CallPath,
     /// Whether the operation waits for another participant.
@@ -77,6 +79,7 @@ impl Card {
         heading: "",
         operations_per_iteration: 1,
         batch_at_least: 1,
+        uses_up: false,
         call_path: CallPath::Libc,
         blocks: false,
         placement: Placement::OneCpu,

@@ -23,8 +23,6 @@ pub(crate) struct MemberState {
     pub(crate) works: bool,
     pub(crate) audited: Option<Audited>,
     pub(crate) launched: Vec<Launched>,
-    /// Launches that are made in any case; what follows is made because they disagree.
-    pub(crate) planned: usize,
     /// Launches in which a call of this member failed, with the first failure.
     pub(crate) failed_launches: u32,
     pub(crate) first_failure: Option<Failure>,
@@ -32,7 +30,7 @@ pub(crate) struct MemberState {
 }
 
 impl MemberState {
-    /// A member of which nothing is known yet; all its launches are taken for planned ones.
+    /// A member of which nothing is known yet.
     pub(crate) fn new(choice: Choice) -> Self {
         Self {
             choice,
@@ -42,7 +40,6 @@ impl MemberState {
             works: false,
             audited: None,
             launched: Vec::new(),
-            planned: usize::MAX,
             failed_launches: 0,
             first_failure: None,
             throttled: false,

@@ -107,7 +107,7 @@ pub(crate) fn of_member(member: &MemberState, context: &Context<'_>) -> Figure {
     }
     figure.status = Status::Measured;
     let launched = &judged_windows(launched, &context.best);
-    figure.quantities = quantities(card, launched, member.planned);
+    figure.quantities = quantities(card, launched);
     figure.judged = judged(card, launched).to_owned();
     if on_one_cpu(card) && no_window_was_quiet(launched) {
         figure.marks.push(Mark::BusySibling);

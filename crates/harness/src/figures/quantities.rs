@@ -44,7 +44,7 @@ fn rule(card: &Card, name: &str) -> Option<(&'static str, OverLaunches, f64)> {
     Some((quantity.unit, quantity.over_launches, MEDIAN))
 }
 
-/// Of launches in their order, of which the first `planned` were made in any case.
+/// Of values in the order of their launches, of which the first `planned` were made in any case.
 pub(super) fn estimate(values: &[f64], over: OverLaunches, q: f64, planned: usize) -> Option<Estimate> {
     match over {
         OverLaunches::Median => over_launches_stopped(values, q, planned).map(|interval| Estimate {
@@ -78,14 +78,23 @@ pub(crate) fn values_of(launched: &[Launched], name: &str) -> Vec<f64> {
     of_near(launched, |launched| launched.record.quantities.get(name).copied())
 }
 
-pub(super) fn quantities(card: &Card, launched: &[Launched], planned: usize) -> BTreeMap<String, Quantity> {
+/// The same, those of planned launches first, and how many these are.
+fn planned_first(launched: &[Launched], name: &str) -> (Vec<f64>, usize) {
+    let value = |launched: &Launched| Some((launched.extra, *launched.record.quantities.get(name)?));
+    let (extra, planned): (Vec<_>, Vec<_>) =
+        of_near(launched, value).into_iter().partition(|(extra, _)| *extra);
+    let count = planned.len();
+    (planned.into_iter().chain(extra).map(|(_, value)| value).collect(), count)
+}
+
+pub(super) fn quantities(card: &Card, launched: &[Launched]) -> BTreeMap<String, Quantity> {
     let names: BTreeSet<&String> =
         launched.iter().flat_map(|launched| launched.record.quantities.keys()).collect();
     names
         .into_iter()
         .filter_map(|name| {
             let (unit, over, q) = rule(card, name)?;
-            let values = values_of(launched, name);
+            let (values, planned) = planned_first(launched, name);
             let mut estimate = estimate(&values, over, q, planned)?;
             // What was below zero in no launch has no bound there: no time, no count, no rate of peaks.
             if values.iter().all(|value| *value >= 0.0) {
@@ -101,9 +110,10 @@ pub(super) fn quantities(card: &Card, launched: &[Launched], planned: usize) -> 
 }
 
 /// Half width of the headline's interval, as a share of the estimate.
-fn half_width(card: &Card, launched: &[Launched], planned: usize) -> Option<f64> {
+fn half_width(card: &Card, launched: &[Launched]) -> Option<f64> {
     let (_, over, q) = rule(card, card.headline())?;
-    let estimate = estimate(&values_of(launched, card.headline()), over, q, planned)?;
+    let (values, planned) = planned_first(launched, card.headline());
+    let estimate = estimate(&values, over, q, planned)?;
     if estimate.extremes && over == OverLaunches::Median {
         return None;
     }
@@ -115,7 +125,7 @@ fn half_width(card: &Card, launched: &[Launched], planned: usize) -> Option<f64>
 
 /// Whether more launches of this member would be for nothing.
 pub(crate) fn has_converged(member: &MemberState) -> bool {
-    let width = half_width(member.choice.card(), &member.launched, member.planned);
+    let width = half_width(member.choice.card(), &member.launched);
     width.is_some_and(|width| width <= CONVERGED)
 }
 
@@ -171,4 +181,37 @@ fn follows_core(launched: &[Launched]) -> bool {
         Some((quantile(&values, 0.75)? - quantile(&values, 0.25)?) / median(&values)?)
     };
     scatter(CYCLES).zip(scatter(QUIET)).is_some_and(|(cycles, ns)| cycles <= ns + FOLLOWS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::synthetic;
+
+    /// Every second launch is one between far CPUs, and the first ten were planned.
+    #[test]
+    fn planned_values_are_counted_among_those_that_count() {
+        let launch = |index: i32| {
+            let mut launched = synthetic::launched(&[("typical", 100.0 + f64::from(index % 7))]);
+            launched.record.hop_ns = Some(if index % 2 == 0 { 100.0 } else { 200.0 });
+            launched.extra = index >= 10;
+            launched
+        };
+        let launches: Vec<Launched> = (0..20).map(launch).collect();
+        let (values, planned) = planned_first(&launches, "typical");
+        assert_eq!((values.len(), planned), (10, 5));
+        let card = Card { placement: Placement::CrossCpu, ..Card::BATCHED };
+        let told = quantities(&card, &launches)["typical"].estimate;
+        let of = |planned| over_launches_stopped(&values, MEDIAN, planned).expect("values");
+        assert_eq!((told.low, told.high), (of(5).low, of(5).high));
+        assert!(told.high > of(10).high, "{told:?}");
+    }
+
+    /// Of a guest of two groups, one group may still make up for void launches when the other one makes more.
+    #[test]
+    fn planned_values_come_first() {
+        let launch = |extra, value| Launched { extra, ..synthetic::launched(&[("cost", value)]) };
+        let launches = [launch(true, 3.0), launch(false, 1.0), launch(true, 4.0), launch(false, 2.0)];
+        assert_eq!(planned_first(&launches, "cost"), (vec![1.0, 2.0, 3.0, 4.0], 2));
+    }
 }

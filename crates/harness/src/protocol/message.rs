@@ -296,6 +296,9 @@ pub struct Launched {
     /// What a reader of the figure should know of this launch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// It is none of the planned ones, which are made in any case: it was made because those before it were not enough.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub extra: bool,
 }
 
 /// A paired comparison within the rounds of one launch.

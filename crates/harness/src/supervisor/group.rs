@@ -14,7 +14,7 @@ use crate::figures::quiet::Best;
 use crate::protocol::message::{Failure, Launched, Member, Pair};
 use crate::supervisor::plan::{self, Options};
 
-/// How many launches of one group may be void before the group is given up.
+/// How many launches of one group may be void in succession before the group is given up.
 const MOST_VOID: u32 = 10;
 const SECOND: u64 = 1_000_000_000;
 
@@ -24,6 +24,8 @@ pub(crate) struct GroupState {
     pub(crate) pairs: Vec<Vec<Pair>>,
     pub(crate) launches: u32,
     pub(crate) void: u32,
+    /// As many were void before the last launch that counts.
+    pub(crate) void_before: u32,
     pub(crate) void_reason: Option<String>,
     /// Whether the last launch was shared with somebody else.
     pub(crate) shared: bool,
@@ -45,10 +47,7 @@ pub(crate) fn form(choices: &[Choice], options: &Options) -> Vec<GroupState> {
                 };
                 MemberState { outcome, ..MemberState::new(choice) }
             };
-            let mut group = GroupState::new(name, positions.into_iter().map(member).collect());
-            let planned = group.planned(&options.effort) as usize;
-            group.members.iter_mut().for_each(|member| member.planned = planned);
-            group
+            GroupState::new(name, positions.into_iter().map(member).collect())
         })
         .collect();
     order::shuffle(&mut groups, &mut order::seeded(options.seed, 0));
@@ -79,14 +78,13 @@ pub(crate) fn pool(groups: &mut [GroupState]) {
             let tells = telling(guest);
             let (launched, failed) = (std::mem::take(&mut guest.launched), guest.failed_launches);
             let (outcome, failure) = (guest.outcome.clone(), guest.first_failure.take());
-            let (throttled, audited, planned) = (guest.throttled, guest.audited.take(), guest.planned);
+            let (throttled, audited) = (guest.throttled, guest.audited.take());
             let pooled = &mut groups[host].members[place];
             // One group in which it could be measured is enough, wherever the random order has it.
             if tells > telling(pooled) {
                 pooled.outcome = outcome;
             }
             pooled.launched.extend(launched);
-            pooled.planned = pooled.planned.saturating_add(planned);
             pooled.failed_launches += failed;
             pooled.first_failure = pooled.first_failure.take().or(failure);
             pooled.throttled |= throttled;
@@ -124,6 +122,7 @@ impl GroupState {
             pairs: Vec::new(),
             launches: 0,
             void: 0,
+            void_before: 0,
             void_reason: None,
             shared: false,
             spent_ns: 0,
@@ -215,11 +214,16 @@ impl GroupState {
         plan::launches(self.members.iter().map(|member| member.choice.card()), effort)
     }
 
+    /// Whether launch after launch of it was void.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.void - self.void_before >= MOST_VOID
+    }
+
     /// Whether more launches may bring an interval within its aim, or windows that nobody disturbs: more are allowed, and
     /// void ones are made up for.
     pub(crate) fn wants_more(&self, effort: &plan::Effort, best: &Best) -> bool {
         let active = self.active();
-        if active.is_empty() || self.launches >= effort.most_launches + self.void || self.void >= MOST_VOID {
+        if active.is_empty() || self.launches >= effort.most_launches + self.void || self.has_given_up() {
             return false;
         }
         let budget = active.iter().filter_map(|&index| self.members[index].choice.card().budget_ms).min();
@@ -411,19 +415,17 @@ mod tests {
         let first = MemberState {
             outcome: Fate::Failed(Failure::new("worker", "it fell")),
             failed_launches: 1,
-            planned: 1,
             ..guest(Vec::new())
         };
         let second = MemberState {
             failed_launches: 2,
             first_failure: Some(Failure::new("batch", "it broke")),
             throttled: true,
-            planned: 3,
             audited: Some(Audited { method: Some("ptrace".into()), ..Audited::default() }),
             ..guest(vec![launched(4, true), launched(2, true)])
         };
         let outcome = Fate::Failed(Failure::new("worker", "it fell later"));
-        let third = MemberState { outcome, planned: 4, ..guest(vec![launched(3, true)]) };
+        let third = MemberState { outcome, ..guest(vec![launched(3, true)]) };
         let mut groups = vec![
             GroupState::new("a", vec![host("a"), first]),
             GroupState::new("b", vec![host("b"), second]),
@@ -436,7 +438,7 @@ mod tests {
                 pooled.launched.iter().map(|launched| launched.record.sequence).collect();
             assert_eq!(sequences, [2, 3, 4], "group {group}");
             assert_eq!(pooled.outcome, Fate::Running, "one group in which it was measured is enough");
-            assert_eq!((pooled.failed_launches, pooled.throttled, pooled.planned), (3, true, 8));
+            assert_eq!((pooled.failed_launches, pooled.throttled), (3, true));
             assert!(pooled.first_failure.is_some() && pooled.audited.is_some());
             let tracks: Vec<usize> =
                 pooled.launched.iter().map(|launched| launched.record.tracks.len()).collect();

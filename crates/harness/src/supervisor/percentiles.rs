@@ -20,6 +20,8 @@ const PASSES: u64 = 10_000_000;
 const TIMES_LAUNCH: u64 = 250;
 const MILLISECOND: u64 = 1_000_000;
 const WARM_UP_NS: u64 = 100 * MILLISECOND;
+/// Of what is made ready for each batch, a pass that follows another one does something else.
+const USED_UP: &str = "each batch uses up what was made ready for it, so no single pass can be repeated";
 
 /// What came of timing operations one by one.
 #[derive(Debug, Default)]
@@ -62,7 +64,7 @@ fn percentiles_by(
         };
         let mut launches = Vec::new();
         let mut void = 0;
-        let mut why = None;
+        let mut why = card.uses_up.then(|| USED_UP.to_owned());
         while launches.len() < LAUNCHES as usize && why.is_none() {
             emit(&Event::Phase(&format!("percentiles of {}, launch {}", card.id, launches.len() + 1)));
             let stream = (1 << 40) + ((index as u64) << 16) + launches.len() as u64 + u64::from(void);
@@ -217,6 +219,16 @@ mod tests {
             (phases[0].as_str(), phases[9].as_str()),
             ("percentiles of a, launch 1", "percentiles of b, launch 5")
         );
+    }
+
+    #[test]
+    fn what_a_batch_uses_up_is_left_out() {
+        let card = Card { id: "a", uses_up: true, ..Card::BATCHED };
+        let (all, jobs, _) = run(&[choice(card), batched("b")], |_, report| Ok(report));
+        let found: Vec<(&str, Option<&String>)> =
+            all.found.iter().map(|(id, found)| (id.as_str(), found.as_ref().err())).collect();
+        assert_eq!(found, [("a", Some(&USED_UP.to_owned())), ("b", None)]);
+        assert!(jobs.iter().all(|job| job.ids == ["b"]));
     }
 
     /// Ten times its stretches and its warm-up, and a quarter of a minute.

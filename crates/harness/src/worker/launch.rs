@@ -184,6 +184,7 @@ pub(crate) fn group(
                 tracks: Vec::new(),
                 post_conditions: found.iter().map(claims::after_operations).collect(),
                 remarks: runner.batched.remarks(),
+                extra: false,
             }));
         }
         pairs = paired::of_rounds(members, &launched, &batched, &rounds, &waits, &fast, hop_ns);

@@ -247,6 +247,7 @@ mod tests {
             differences: Vec::new(),
             references: Vec::new(),
             partial: false,
+            start_ns: 0,
             launches: 10,
             core: None,
             wrong_clock: None,

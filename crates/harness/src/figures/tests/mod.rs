@@ -146,7 +146,10 @@ fn what_has_converged_is_told_by_the_interval_of_the_headline() {
 #[test]
 fn a_lucky_end_is_no_agreement() {
     let values: Vec<f64> = [100.0, 108.0, 101.0, 107.0, 102.0, 106.0].into_iter().chain([101.0; 6]).collect();
-    let of = |planned| MemberState { planned, ..member(batched("x"), floors(&values)) };
+    let of = |planned: usize| {
+        let launches = with(floors(&values), |index, launched| launched.extra = index >= planned);
+        member(batched("x"), launches)
+    };
     assert!(!has_converged(&of(6)) && has_converged(&of(12)));
     let width = |planned| {
         let (_, low, high) = value(&of_member(&of(planned), &CONTEXT), "floor");

@@ -101,19 +101,19 @@ impl Engine<'_> {
         }
         let cycles = self.core.no_cycles.is_none();
         let references = self.references.iter().flat_map(|references| references.results(cycles)).collect();
-        let kept_awake = self.awake.take().and_then(Result::ok);
         Measured {
             figures,
             ratios,
             differences,
             references,
             partial,
+            start_ns: self.start_ns.saturating_sub(self.since_ns),
             launches: self.sequence,
             wrong_clock: self.wrong_clock.take(),
             clock: self.clock,
             core: self.best.constants(),
             isolation: self.isolation.take(),
-            kept_awake,
+            kept_awake: self.awake.take(),
             warnings: std::mem::take(&mut self.warnings),
         }
     }

@@ -1,6 +1,7 @@
 //! The engine: calibrates, audits, rotates launches through all groups, and puts figures together. METHOD.md, Launches.
 
 mod ending;
+mod more;
 mod rotation;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,8 @@ use crate::supervisor::workers::{Lost, Supervisor, Workers};
 use crate::worker::clock::batch_ns;
 use crate::worker::environment::Environment;
 
+pub use more::measure_more;
+
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MILLISECOND;
 
@@ -46,6 +49,8 @@ pub struct Measured {
     pub references: Vec<Reference>,
     /// The run ended before its plan did.
     pub partial: bool,
+    /// When the run began, by the clock of whatever made its launches, ns.
+    pub start_ns: u64,
     /// Launches of all groups.
     pub launches: u32,
     /// How the clock that times was wrong, if it was: then every figure has failed.
@@ -56,8 +61,8 @@ pub struct Measured {
     pub core: Option<CoreConstants>,
     /// How workers were isolated.
     pub isolation: Option<String>,
-    /// How idle CPUs were kept awake where they were, in words.
-    pub kept_awake: Option<String>,
+    /// How idle CPUs were kept awake where they were, or why they were not in some launch, in words.
+    pub kept_awake: Option<Result<String, String>>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -83,6 +88,18 @@ pub(crate) fn measure_by(
     options: &Options,
     emit: &mut dyn FnMut(&Event<'_>),
 ) -> Measured {
+    measure_after((0, 0), workers, choices, contestants, options, emit)
+}
+
+/// The same in a run in which so many launches were made before, and which has begun so long before, ns.
+fn measure_after(
+    (sequence, since_ns): (u32, u64),
+    workers: &dyn Workers,
+    choices: &[Choice],
+    contestants: &[Foreign],
+    options: &Options,
+    emit: &mut dyn FnMut(&Event<'_>),
+) -> Measured {
     let effort = &options.effort;
     // Nobody knows what a program that is not ours takes: beside one, the plan is made whole.
     let until_ns = if contestants.is_empty() {
@@ -94,6 +111,7 @@ pub(crate) fn measure_by(
         workers,
         options,
         start_ns: workers.now_ns(),
+        since_ns,
         until_ns: until_ns.min(effort.deadline_ns).min(effort.end_ns),
         slowness: BTreeMap::new(),
         clock: None,
@@ -104,7 +122,7 @@ pub(crate) fn measure_by(
         references: Vec::new(),
         isolation: None,
         awake: None,
-        sequence: 0,
+        sequence,
         shared_ns: 0,
         began: Environment::read(&options.cpus),
         throttled_periods: workers.throttled_periods(),
@@ -120,6 +138,8 @@ struct Engine<'a> {
     workers: &'a dyn Workers,
     options: &'a Options,
     start_ns: u64,
+    /// So long before that the run had begun, of which this may be a later part, ns.
+    since_ns: u64,
     /// No planned launch begins later than this after the start, ns.
     until_ns: u64,
     /// How many times as long as their cards say launches took here at most, by what the cards say, ms.
@@ -134,6 +154,7 @@ struct Engine<'a> {
     isolation: Option<String>,
     /// How idle CPUs were kept awake, or why not in some launch.
     awake: Option<Result<String, String>>,
+    /// Number of the last launch of the run.
     sequence: u32,
     /// Time of launches that were void because somebody shared them.
     shared_ns: u64,

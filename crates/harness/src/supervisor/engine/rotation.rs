@@ -46,7 +46,7 @@ impl Engine<'_> {
                     if self.over() {
                         return false;
                     }
-                    if pass > group.planned(&effort) || !takes_part {
+                    if pass > group.planned(&effort) || !takes_part || group.has_given_up() {
                         continue;
                     }
                     // Whatever calibrations and audits took: a figure has one launch, if there is time at all.
@@ -67,7 +67,7 @@ impl Engine<'_> {
                         continue;
                     }
                     emit(&self.launching(pass, group.name));
-                    self.launch(group, emit);
+                    self.launch(group, false, emit);
                 }
             }
             for contestant in contestants.iter_mut() {
@@ -90,7 +90,9 @@ impl Engine<'_> {
                 let fits = group.launches > 0 && self.now() + self.expected_ns(group) <= until_ns;
                 if fits && group.wants_more(&effort, &self.best) {
                     emit(&self.launching(pass, group.name));
-                    self.launch(group, emit);
+                    // Void ones are made up for in any case.
+                    let extra = group.launches - group.void >= group.planned(&effort);
+                    self.launch(group, extra, emit);
                     launched = true;
                 }
             }
@@ -159,6 +161,9 @@ impl Engine<'_> {
 
     /// What the launches take that a group lacks for its interval, ns.
     fn needs_ns(&self, group: &GroupState) -> u64 {
+        if group.has_given_up() {
+            return 0;
+        }
         let fewest = group.planned(&self.options.effort).min(FEWEST_LAUNCHES as u32);
         u64::from((fewest + group.void).saturating_sub(group.launches)) * self.expected_ns(group)
     }
@@ -221,7 +226,8 @@ impl Engine<'_> {
         Event::Launching { pass, group, left_ns: self.planned_left(), most_ns: self.most_left() }
     }
 
-    fn launch(&mut self, group: &mut GroupState, emit: &mut dyn FnMut(&Event<'_>)) {
+    /// One launch; an `extra` one is made because those before it were not enough.
+    fn launch(&mut self, group: &mut GroupState, extra: bool, emit: &mut dyn FnMut(&Event<'_>)) {
         let active = group.active();
         if active.is_empty() {
             return;
@@ -262,7 +268,9 @@ impl Engine<'_> {
                 awake,
                 ..
             }) => {
-                self.quota_unknown |= throttled.is_none();
+                // Where nobody was timed, nothing was to be stopped: the worker may have been refused its CPU before it looked.
+                let is_timed = members.iter().any(|member| matches!(member, Member::Done(_)));
+                self.quota_unknown |= throttled.is_none() && is_timed;
                 // Where there is no time to make up for it, a shared launch counts, and is marked.
                 let shared = group.voided_by_sharing(&members);
                 let affordable =
@@ -277,10 +285,11 @@ impl Engine<'_> {
                     group.void_reason = Some(reason);
                     if again {
                         self.shared_ns += took;
-                        self.launch(group, emit);
+                        self.launch(group, extra, emit);
                     }
                     return;
                 }
+                group.void_before = group.void;
                 if let Some(of) = group.references.and_then(|index| self.references.get_mut(index)) {
                     of.take(references);
                 }
@@ -301,8 +310,9 @@ impl Engine<'_> {
                     match member {
                         Member::Done(mut launched) => {
                             launched.record.sequence = self.sequence;
-                            launched.record.start_ns = before;
+                            launched.record.start_ns = self.since_ns + before;
                             launched.record.steal_ns = steal_ns;
+                            launched.extra = extra;
                             let tracer_pid = launched.record.circumstances.tracer_pid;
                             launched.record.circumstances =
                                 circumstances::with_partners(&circumstances, tracer_pid);
@@ -368,7 +378,7 @@ impl Engine<'_> {
                 befell(group, &lost, Befell::Lost(failure), emit);
                 // There may be no time for another launch: the others have theirs now.
                 if group.members.iter().all(|member| member.launched.is_empty()) && !self.over() {
-                    self.launch(group, emit);
+                    self.launch(group, extra, emit);
                 }
             }
         }
@@ -385,7 +395,7 @@ impl Engine<'_> {
         job.cpus.clone_from(&contestant.foreign.cpus);
         let start_ns = self.now();
         let report = self.work(job, contestant.foreign.deadline_ns + 3 * SECOND);
-        contestant.take(report, self.sequence, start_ns);
+        contestant.take(report, self.sequence, self.since_ns + start_ns);
     }
 }
 

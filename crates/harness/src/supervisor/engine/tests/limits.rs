@@ -221,3 +221,25 @@ fn a_group_has_the_place_of_the_first_member_that_something_rests_on() {
     assert_eq!(ran.launches_of("b"), 6, "5 launches of 2 s fit beside nothing else");
     assert!(ran.launches_of("c") < 2);
 }
+
+/// All of its launches are void, or every second one: only the first is given up, whatever the plan is.
+#[test]
+fn ten_void_launches_in_succession_are_the_end_of_a_group_within_the_plan_too() {
+    let mut scene = Scene::new(vec![series("a"), series("b")]);
+    scene.options.effort = Effort { launches: 30, most_launches: 60, ..EFFORT };
+    let launches = |void: fn(u32) -> bool| {
+        let made = std::cell::Cell::new(0);
+        let ran = scene.run(|job, _, mut report| {
+            if is_launch(job) && job.ids == ["a"] {
+                made.set(made.get() + 1);
+                report.void = void(made.get()).then(|| "it was moved".to_owned());
+            }
+            Ok(report)
+        });
+        assert_eq!(ran.launches_of("b"), 30);
+        (ran.launches_of("a"), ran.figure("a").launches.len())
+    };
+    assert_eq!(launches(|_| true), (10, 0));
+    assert_eq!(launches(|number| number > 1), (11, 1));
+    assert_eq!(launches(|number| number % 2 == 1), (60, 30));
+}

@@ -258,8 +258,24 @@ fn a_quota_that_nobody_could_read_is_said_once() {
     assert_eq!([None, Some(false), Some(true)].map(said), [1, 0, 0]);
 }
 
+/// A worker whose CPU is gone says so before it has looked at anything.
+#[test]
+fn a_launch_in_which_nobody_was_timed_says_nothing_of_quotas() {
+    let ran = two().run(|job, number, mut report| {
+        if let (2, TaskFinding::Launch { members, .. }) = (number, &mut report.finding) {
+            let gone = || Member::Failed(Failure::new("environment", "CPU 1 cannot be used"));
+            *members = job.ids.iter().map(|_| gone()).collect();
+            report.throttled = None;
+        }
+        Ok(report)
+    });
+    assert_eq!(ran.figure("a").status, Status::Measured);
+    let warnings = &ran.measured.warnings;
+    assert!(!warnings.iter().any(|words| words.contains("cpu.stat")), "{warnings:?}");
+}
+
 #[test]
 fn a_member_begins_with_nothing_known_of_it() {
     let member = crate::figures::synthetic::member(series("a"), Vec::new());
-    assert_eq!((member.failed_launches, member.iterations, member.planned), (0, 0, usize::MAX));
+    assert_eq!((member.failed_launches, member.iterations), (0, 0));
 }

@@ -180,3 +180,62 @@ fn a_group_with_a_guest_has_its_own_order_of_cpus() {
         assert_eq!((job.cpus[0], job.ids.len()), (if spread { 0 } else { 1 }, 2), "{job:?}");
     }
 }
+
+/// Those that make up for void ones are planned; those that are made because launches disagree are not.
+#[test]
+fn a_launch_says_whether_it_was_planned() {
+    let ran = Scene::new(vec![series("a")]).run(|_, number, mut report| {
+        report.void = [2, 8].contains(&number).then(|| "it slept".to_owned());
+        of_launches(&mut report, |launched| {
+            launched.record.quantities.insert("cost".to_owned(), 100.0 + f64::from(number % 4) * 50.0);
+        });
+        Ok(report)
+    });
+    let extra = ran.records.iter().filter_map(|record| match record {
+        Record::Launched { members, .. } => Some(members[0].1.extra),
+        _ => None,
+    });
+    assert_eq!(extra.collect::<Vec<bool>>(), [[false; 6], [true; 6]].concat());
+}
+
+/// Two groups are measured, then three more, of which there is time for one.
+#[test]
+fn a_later_part_of_a_run_counts_on_and_warns_of_what_was_not_said() {
+    let is_first = |job: &Job| job.ids.iter().any(|id| id == "a" || id == "b");
+    let takes = |job: &Job| match job.task {
+        Task::Launch(_) if is_first(job) => 100 * MILLISECOND,
+        Task::Launch(_) => 3 * SECOND,
+        _ => 10 * MILLISECOND,
+    };
+    let finds = |job: &Job, _: u32| {
+        let awake = if is_first(job) { Ok("by a spinner".to_owned()) } else { Err("refused".to_owned()) };
+        let awake = (!job.ids.is_empty()).then_some(awake);
+        Ok(Report { throttled: None, awake, ..costing(job, 100.0) })
+    };
+    let script = Script::new(&takes, &finds);
+    let mut options = Options { idle_cpu: IdleCpu::Poll, ..options(EFFORT) };
+    let choices = |ids: &[&'static str]| ids.iter().map(|id| choice(series(id))).collect::<Vec<Choice>>();
+    let first = measure_by(&script, &choices(&["a", "b"]), &[], &options, &mut |_| {});
+    // Clock and core, two calibrations and two audits, twelve launches.
+    assert_eq!((first.launches, script.now_ns()), (12, 1260 * MILLISECOND));
+    let said =
+        |measured: &Measured, of: &str| measured.warnings.iter().filter(|words| words.contains(of)).count();
+    assert_eq!((said(&first, "kept awake (--idle-cpu poll)"), said(&first, "cpu.stat")), (1, 1));
+    options.effort = Effort { launches: 1, most_launches: 1, deadline_ns: 5 * SECOND, ..EFFORT };
+    let mut recorded = Vec::new();
+    let mut emit = |event: &Event<'_>| {
+        if let Event::Found(Record::Launched { sequence, .. }) = event {
+            recorded.push(*sequence);
+        }
+    };
+    let both = more::more_by(&script, first, &choices(&["c", "d", "e"]), &options, &mut emit);
+    let later = both.figures[2..].iter().flat_map(|figure| &figure.launches);
+    let later: Vec<(u32, u64)> = later.map(|launch| (launch.sequence, launch.start_ns)).collect();
+    assert_eq!(later, [(13, 1340 * MILLISECOND)]);
+    assert_eq!((both.figures.len(), both.launches, recorded), (5, 14, vec![13]));
+    assert!(both.partial && said(&both, "cut off after 5 s") == 1, "{:?}", both.warnings);
+    assert_eq!(said(&both, "cpu.stat"), 1, "once");
+    // A CPU that slept in some launch was not kept awake in the run.
+    assert_eq!(both.kept_awake, Some(Err("refused".to_owned())));
+    assert_eq!((said(&both, "(--idle-cpu poll)"), said(&both, "could not be kept awake")), (0, 1));
+}
