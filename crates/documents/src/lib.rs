@@ -57,7 +57,8 @@ impl Document {
     #[must_use]
     pub fn judge(&self, found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction> {
         let mut rows = (self.rows)(found, parameters);
-        seldom::take_back(self, found, parameters, &mut rows);
+        let why = if seldom::had_no_time(found) { seldom::NO_TIME } else { "" };
+        seldom::take_back(self, found, parameters, &mut rows, why);
         let (verdict, because) = without_figure(found);
         for row in rows.iter_mut().filter(|row| row.verdict == UNMEASURED && row.because.is_empty()) {
             row.verdict = Some(verdict);
@@ -71,10 +72,9 @@ impl Document {
 /// that the machine lacks.
 fn without_figure(found: &Found<'_>) -> (Judgement, String) {
     let mut own = found.figures.iter().filter(|figure| !seldom::is_literal(figure));
-    let all_measured = own.clone().all(|figure| figure.status == Status::Measured);
-    let few = own.any(|figure| (1..found::LEAST_RUNS).contains(&figure.launches.len()));
+    let all_measured = own.all(|figure| figure.status == Status::Measured);
     let seldom = seldom::seldom();
-    match (few, all_measured) {
+    match (seldom::had_no_time(found), all_measured) {
         (true, true) => (Judgement::NotJudged, format!("a figure that it needs was measured {seldom}")),
         (true, false) => {
             (Judgement::NotTestableHere, format!("a figure that it needs was not measured here, or {seldom}"))

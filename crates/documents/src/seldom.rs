@@ -1,17 +1,19 @@
 //! Verdicts that rest on fewer launches than an interval needs: they are taken back, and the numbers stay.
 
-use oscost_results::{Figure, Judgement, PairedValue, Reproduction};
+use oscost_results::{Figure, Judgement, PairedValue, Reproduction, near};
 
 use crate::Document;
 use crate::found::{Found, LEAST_RUNS};
 use crate::parameters::DocumentParameters;
 
-/// Judges the statements among `rows` by what was launched often enough. What was counted and arithmetic need no launches.
+/// Judges the statements among `rows` by what enough launches count of: those of the estimates. What was counted and arithmetic need
+/// none. `why` follows where a verdict is taken back.
 pub(crate) fn take_back(
     document: &Document,
     found: &Found<'_>,
     parameters: &DocumentParameters,
     rows: &mut [Reproduction],
+    why: &str,
 ) {
     let figures: Vec<Figure> = found.figures.iter().map(often).collect();
     let [ratios, differences] = [found.ratios, found.differences].map(|pairs| -> Vec<PairedValue> {
@@ -25,11 +27,24 @@ pub(crate) fn take_back(
             (true, true) => *row = by_enough,
             (true, false) => {
                 row.verdict = Some(Judgement::NotJudged);
-                row.because = format!("{}; what it needs was measured {}", row.because, seldom());
+                row.because = format!(
+                    "{}; of what it needs, fewer launches count than the {LEAST_RUNS} that an interval needs{why}",
+                    row.because
+                );
             }
             (false, _) => {}
         }
     }
+}
+
+/// What became of a run in which [`had_no_time`], and what helps.
+pub(crate) const NO_TIME: &str =
+    "; this machine had no time for as many of every figure: --thorough takes it";
+
+/// Whether some figure was launched less often than an interval needs.
+pub(crate) fn had_no_time(found: &Found<'_>) -> bool {
+    let mut own = found.figures.iter().filter(|figure| !is_literal(figure));
+    own.any(|figure| (1..LEAST_RUNS).contains(&figure.launches.len()))
 }
 
 /// How often a figure was measured that has no interval of 95 %, and what helps.
@@ -45,16 +60,21 @@ pub(crate) fn is_literal(figure: &Figure) -> bool {
     figure.id.split('/').any(|part| part == "literal")
 }
 
-/// A figure with the quantities that enough of its launches have.
+/// A figure with the launches that count, and with the quantities that enough of these have.
 fn often(figure: &Figure) -> Figure {
     let mut kept = figure.clone();
     if !is_literal(figure) {
+        let hops: Vec<Option<f64>> = figure.launches.iter().map(|launch| launch.hop_ns).collect();
+        let near = near(&hops);
         let has = |name: &str| {
-            let launches = figure.launches.iter().filter(|launch| launch.quantities.contains_key(name));
-            launches.count() >= LEAST_RUNS
+            let launches = figure.launches.iter().zip(&near);
+            let with = launches.filter(|(launch, near)| **near && launch.quantities.contains_key(name));
+            with.count() >= LEAST_RUNS
         };
         kept.quantities.retain(|name, _| has(name));
         kept.launches.iter_mut().for_each(|launch| launch.quantities.retain(|name, _| has(name)));
+        let mut counts = near.iter();
+        kept.launches.retain(|_| counts.next() == Some(&true));
     }
     kept
 }
@@ -92,7 +112,8 @@ mod tests {
             let (judgement, because) = speed(&figures(launches));
             assert_eq!(judgement, NotJudged, "{launches}");
             assert!(because.starts_with("1 / 100 ns = 0.0100 GHz"), "the numbers stay: {because}");
-            assert!(because.contains("less often than the 6 times"), "{because}");
+            assert!(because.contains("fewer launches count than the 6"), "{because}");
+            assert!(because.ends_with("--thorough takes it"), "{because}");
         }
         let mut lacking = figures(6);
         of(&mut lacking, PASS).launches[2].quantities.clear();
@@ -109,6 +130,25 @@ mod tests {
         let mut cycle = figure("semaphore/posix_named", "floor", 10.0, Some(0.0));
         repeat(&mut cycle, 2);
         assert_eq!(judged_by(&tlpi::DOCUMENT, &[cycle], "220M").0, ItsMachine);
+    }
+
+    /// Ten launches, of which the estimate has the four between near CPUs: these decided, and time was blamed for the others.
+    #[test]
+    fn launches_between_far_cpus_decide_nothing() {
+        let judged = |near: usize| {
+            let mut figures = figures(10);
+            for figure in &mut figures {
+                repeat(figure, 10);
+                for (at, launch) in figure.launches.iter_mut().enumerate() {
+                    launch.hop_ns = Some(if at < near { 50.0 } else { 120.0 });
+                }
+            }
+            judged_by(&ostep::DOCUMENT, &figures, "clock speed")
+        };
+        assert_eq!(judged(6).0, DoesNotHold);
+        let (judgement, because) = judged(4);
+        assert_eq!(judgement, NotJudged);
+        assert!(because.ends_with("fewer launches count than the 6 that an interval needs"), "{because}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Time between system calls: user time by stamps, where the kernel only samples what a timer meets.
+//! Time between calls: user time by stamps, where the kernel only samples what a timer meets.
 
 use std::cell::Cell;
 
@@ -21,6 +21,8 @@ const FAULTS: f64 = 0.05;
 /// What was seen between calls since [`begin`].
 struct Watch {
     is_on: Cell<bool>,
+    /// Whether others run beside this process.
+    has_others: Cell<bool>,
     /// Counter of the time stamps when the last call returned.
     left: Cell<u64>,
     ticks: Cell<u64>,
@@ -37,6 +39,7 @@ thread_local! {
     static WATCH: Watch = const {
         Watch {
             is_on: Cell::new(false),
+            has_others: Cell::new(false),
             left: Cell::new(0),
             ticks: Cell::new(0),
             gaps: Cell::new(0),
@@ -104,6 +107,17 @@ pub(crate) fn other<T>(call: impl FnOnce() -> T) -> T {
     WATCH.with(|watch| watched(watch, 0, call))
 }
 
+/// Locking or unlocking a mutex. Where others run, it waits for them and wakes them in the kernel; alone it never calls it.
+#[inline]
+pub(crate) fn mutex<T>(call: impl FnOnce() -> T) -> T {
+    WATCH.with(|watch| if watch.has_others.get() { watched(watch, 0, call) } else { call() })
+}
+
+/// Says whether others run beside this process from now on.
+pub(crate) fn beside_others(has_others: bool) {
+    WATCH.with(|watch| watch.has_others.set(has_others));
+}
+
 #[inline]
 fn watched<T>(watch: &Watch, calls: u64, call: impl FnOnce() -> T) -> T {
     if !watch.is_on.get() {
@@ -157,7 +171,15 @@ impl Observer for Stamped {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::os::fd::AsFd;
+    use std::sync::Arc;
+
+    use oscost_sys::mapped_file::MappedFile;
+    use oscost_sys::record_lock::{LockKind, Range};
+
     use super::*;
+    use crate::lock::{LockId, Locks, Places, SystemLocks};
 
     /// What a watch saw: gaps, those too long, calls of I/O behind them; ticks in all, of a stamp, in a nanosecond.
     fn seen(numbers: [u64; 3], ticks: u64, stamp: f64, ticks_a_ns: f64) {
@@ -216,6 +238,27 @@ mod tests {
             let longest_ns = watch.longest.get() as f64 / watch.ticks_a_ns.get();
             assert!((longest_ns / LONGEST_NS - 1.0).abs() < 1e-3, "{longest_ns}");
         });
+    }
+
+    /// A wait for a mutex was taken for the program's own time: up to all CPU time of four processes was called user time.
+    #[test]
+    fn a_mutex_is_a_call_where_others_may_hold_it_and_none_of_one_process_alone() {
+        let file: Arc<File> = Arc::new(oscost_sys::file::in_memory(4096).expect("memory").into());
+        let map = MappedFile::new(file.as_fd(), 4096, true).expect("mapped");
+        map.make_mutex(0).expect("a mutex");
+        let places = Places { range: |_| (0, Range { start: 0, length: 1 }), number: |_| 0 };
+        let mut locks = SystemLocks::Mutex { map: Arc::new(map), first: 0, stride: 8, places, _file: file };
+        // A gap before the lock, one before the unlock, and one behind it.
+        for (has_others, expected) in [(false, 1), (true, 3)] {
+            beside_others(has_others);
+            begin();
+            WATCH.with(|watch| watch.turn(true));
+            locks.lock(LockId::Whole, LockKind::Write).expect("locked");
+            locks.unlock(LockId::Whole).expect("unlocked");
+            WATCH.with(|watch| watch.turn(false));
+            let gaps = WATCH.with(|watch| watch.gaps.get() + watch.too_long.get());
+            assert_eq!(gaps, expected, "{has_others}");
+        }
     }
 
     #[test]

@@ -26,7 +26,8 @@ pub struct Done {
     /// When it started and ended, CLOCK_MONOTONIC, ns: the run lasts from the first start to the last end.
     pub from_to_ns: (u64, u64),
     /// CPU time, switches and faults between start and end. User time is what lay between the calls of one operation of 16, unless
-    /// an observer had the clock, or the kernel worked in faults: then both are the timer's samples.
+    /// an observer had the clock, or the kernel worked in faults: then both are the timer's samples. Where several run, a mutex is
+    /// locked and unlocked by a call.
     pub usage: Usage,
     /// Whether it was on another CPU at the end than at the start; `None` where it was not reported.
     pub moved: Option<bool>,
@@ -118,7 +119,10 @@ pub fn run_observed<T: CountsCalls, E: std::fmt::Display, O: Observer>(
     let mut children = Vec::with_capacity(plans.len());
     for (number, plan) in plans.iter().enumerate() {
         let own = Own { words: &words, first: 1 + number * WORDS };
-        children.push(Child::fork(|| own.told(own.run(plan, &open, observe(plan))))?);
+        children.push(Child::fork(|| {
+            between::beside_others(plans.len() > 1);
+            own.told(own.run(plan, &open, observe(plan)))
+        })?);
     }
     Ok(ended(&words, children, timeout_ns))
 }

@@ -39,10 +39,11 @@ pub enum Refusal {
         /// Newest version that is understood.
         newest: u64,
     },
-    /// Another program has it open and locks it in another way: neither would see the other's locks.
-    #[error("in use with another way of locking: {found}")]
+    /// It is locked in another way: neither would see the other's locks. A reader is refused even where it is alone, because it
+    /// cannot tell those who come to write how it locks.
+    #[error("its way of locking is {found}: open it with the same")]
     OtherLockWay {
-        /// The way of those who have it open.
+        /// The way of those who have it open, or of the last that wrote.
         found: &'static str,
     },
     /// More programs have it open than it has places for.

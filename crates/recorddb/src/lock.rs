@@ -162,7 +162,7 @@ impl Locks for SystemLocks {
         match self {
             Self::None => {}
             Self::Mutex { map, first, stride, places, .. } => {
-                return map.lock_mutex(*first + (places.number)(id) * *stride);
+                return between::mutex(|| map.lock_mutex(*first + (places.number)(id) * *stride));
             }
             Self::Fcntl { owner, files, places } => {
                 let (file, range) = (places.range)(id);
@@ -180,7 +180,7 @@ impl Locks for SystemLocks {
         match self {
             Self::None => Ok(()),
             Self::Mutex { map, first, stride, places, .. } => {
-                map.unlock_mutex(*first + (places.number)(id) * *stride)
+                between::mutex(|| map.unlock_mutex(*first + (places.number)(id) * *stride))
             }
             Self::Fcntl { owner, files, places } => {
                 let (file, range) = (places.range)(id);

@@ -182,7 +182,7 @@ pub(crate) struct Presence {
 
 impl Presence {
     /// As [`Presence::announce`], of one who only reads: it may change nothing, so that it is the first means nothing more
-    /// than that.
+    /// than that, and may be wrong already.
     pub fn watch(file: &File) -> Result<Self, CallError> {
         let others = record_lock::in_the_way(file.as_fd(), Owner::Description, LockKind::Write, PRESENCE)?;
         wait(file, LockKind::Read, PRESENCE)?;

@@ -37,13 +37,14 @@ pub struct DatabaseOptions {
     pub layout: Layout,
     /// Way to the bytes.
     pub access: Access,
-    /// Way to lock; all who have it open must use the same.
+    /// Way to lock; all who have it open must use the same. Layout `fast` records it: the first that writes chooses it, and whoever
+    /// only reads must use the way of the last that wrote.
     pub lock: LockWay,
     /// Make the files if there are none.
     pub create: bool,
     /// Empty the database, under the lock of creation.
     pub truncate: bool,
-    /// Allow store and delete.
+    /// Allow store and delete. A database of layout `fast` whose way to lock is a mutex can only be opened so: it lies in the file.
     pub write: bool,
     /// Permissions of files that are made. 0o2600 (set-group-id without group-execute) asks for mandatory locking where
     /// the kernel and the mount have it.

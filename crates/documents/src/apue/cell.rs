@@ -87,8 +87,12 @@ fn card(cell: &Cell, runs: Runs) -> Card {
         // Of whole runs the planned launches, and no more. Windows go on until their ratios are narrow, or the time is over.
         budget_ms: if by_windows { None } else { Some(1) },
         launch_ms: if by_windows { WINDOWS_MS } else { cell.about_ms() },
-        // A launch was a whole run once, then its windows by one way at a time.
-        revision: if by_windows { 3 } else { 1 },
+        // A launch was a whole run once, then its windows by one way at a time; and a wait in a mutex was user time.
+        revision: match runs {
+            Runs::Repeated if by_windows => 3,
+            Runs::Repeated if cell.waits_in_mutex() => 2,
+            _ => 1,
+        },
         remark: match runs {
             Runs::Single => "user and system time are samples of the kernel's timer",
             Runs::Repeated if by_windows => {

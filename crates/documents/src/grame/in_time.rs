@@ -76,9 +76,7 @@ impl Case {
     fn outcome(self, found: &Found<'_>) -> Option<Outcome> {
         let id = self.id();
         let count = |name: &str| found.literal(&id, name);
-        let launches = found.figure(&id)?.launches.iter();
-        let shares: Option<_> =
-            launches.map(|launch| not_in_time(launch, self.shape.clients as f64)).collect();
+        let shares: Option<_> = found.figure(&id)?.launches.iter().map(not_in_time).collect();
         Some(Outcome {
             worst_ns: found.literal(&id, quantity::LATENCY_MAX)?,
             lost: count(quantity::DROPPED)? + count(quantity::MISSED)?,
@@ -89,14 +87,13 @@ impl Case {
     }
 }
 
-/// The share of a launch's messages that were late by a tick, lost, or never sent; `None` where one of these was not counted.
-fn not_in_time(launch: &LaunchRecord, clients: f64) -> Option<f64> {
-    let count = |name: &str| launch.quantities.get(name).copied();
-    let unsent = count(quantity::OVERRUNS)? * clients;
-    let lost = count(quantity::DROPPED)? + count(quantity::MISSED)?;
+/// The share of a launch's messages that were late by a tick, lost, or never sent, all in the ticks that count; `None` where one of
+/// these was not counted.
+fn not_in_time(launch: &LaunchRecord) -> Option<f64> {
+    let not_got = launch.quantities.get(quantity::NOT_GOT_SHARE)?;
     let histogram = launch.histogram.as_ref()?;
     let late = share_from(&LogHistogram::from_counts(histogram.first, &histogram.counts)?, JUDGED_NS as f64);
-    Some(late + (lost + unsent) / (count(quantity::SENT)? + unsent).max(1.0))
+    Some(not_got + (1.0 - not_got) * late)
 }
 
 impl Outcome {
@@ -204,9 +201,9 @@ pub(super) fn table(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     rows.note(
         "in time",
         format!(
-            "times of all messages; CPU: of the server, a tick; not got: messages that were lost, or that a late server never sent; \
-             loaded: {}, half of the ticks; CPUs asleep or awake: the server on one, its clients on the others, which may sleep \
-             between ticks or are kept awake; all others on one CPU{}",
+            "times of all messages; CPU: of the server, a tick; not got: messages of the whole session that were lost, or that a \
+             late server never sent; loaded: {}, half of the ticks; CPUs asleep or awake: the server on one, its clients on the \
+             others, which may sleep between ticks or are kept awake; all others on one CPU{}",
             LOAD.words(),
             full(found, settings)
         ),

@@ -195,12 +195,14 @@ fn refuse(
     if end.checked_mul(8).is_none_or(|end| end > length) {
         return Err(format::damage("the file was cut", length / 8).into());
     }
-    if presence.first {
+    // The first that writes stores its own way.
+    if presence.first && options.write {
         return Ok(());
     }
-    if options.truncate {
+    if options.truncate && !presence.first {
         return Err(Refusal::InUse.into());
     }
+    // Who reads stores nothing, and whoever writes after it looks at what is stored: the way must be that one, first or not.
     let way = words.load(header::LOCK_WAY)?;
     if way == number(options.lock) {
         return Ok(());

@@ -187,6 +187,28 @@ fn two_ways_to_lock_do_not_meet() {
     assert!(Database::open(&path, &DatabaseOptions { lock: fcntl, ..options() }).is_ok());
 }
 
+/// A reader was let in with any way where it was alone, and a writer that came to it with the stored one: it read what was half
+/// replaced, and called the database damaged.
+#[test]
+fn a_reader_uses_the_stored_way_even_where_it_is_alone() {
+    let (_alone, _directory, path) = place();
+    let fcntl = LockWay::By(Primitive::Fcntl, Granularity::Fine);
+    drop(Database::open(&path, &DatabaseOptions { lock: fcntl, ..options() }).expect("open"));
+    let reading = |lock| {
+        let reader = DatabaseOptions { write: false, create: false, lock, ..options() };
+        Database::open(&path, &reader)
+    };
+    for lock in LockWay::ALL.into_iter().filter(|lock| *lock != fcntl) {
+        let refused = Error::Refused(Refusal::OtherLockWay { found: "fine_fcntl" });
+        assert_eq!(reading(lock).map(drop), Err(refused), "{}", lock.name());
+    }
+    let _reader = reading(fcntl).expect("the stored way");
+    let writing = |lock| Database::open(&path, &DatabaseOptions { lock, ..options() }).map(drop);
+    let flock = LockWay::By(Primitive::Flock, Granularity::Fine);
+    let refused = Error::Refused(Refusal::OtherLockWay { found: "fine_fcntl" });
+    assert_eq!((writing(flock), writing(fcntl)), (Err(refused), Ok(())));
+}
+
 #[test]
 fn other_files_are_refused_with_the_reason() {
     let (_alone, directory, path) = place();
