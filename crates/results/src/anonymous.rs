@@ -1,14 +1,17 @@
 //! A result without the facts that identify its host or user.
 
+mod command;
+
 use serde_json::{Map, Value};
 
 use crate::{CheckState, GapCause, RunResult, format};
+use command::{LEFT_OUT, stands_in, without_commands, without_load};
 
 /// Checks whose findings name nothing of the host: no path, process, interface or user.
 const NAMELESS: &str = "clock_source clock_rate gaps load virtualisation smt frequency idle_cpus cpu_distance wakeup \
     allowed_cpus seccomp mitigations real_time memory_locking ipc_limits facilities";
-/// What stands in the place of what was taken out.
-const LEFT_OUT: &str = "(left out)";
+/// What a text has after the process that traced a launch.
+const TRACED: &str = " traced what was ";
 /// Folders that every Linux has: they tell of nobody.
 const COMMON: &[&str] = &["/dev", "/proc", "/sys", "/usr"];
 
@@ -59,6 +62,9 @@ impl RunResult {
         self.tool.unknown.clear();
         self.plan.directory = self.plan.directory.map(|_| LEFT_OUT.to_owned());
         self.plan.arguments.clear();
+        for pattern in self.plan.patterns.iter_mut().filter(|pattern| stands_in(pattern)) {
+            LEFT_OUT.clone_into(pattern);
+        }
         self.plan.unknown.clear();
         self.unknown.clear();
         let named = |check: &&mut crate::Check| !NAMELESS.split(' ').any(|name| name == check.check);
@@ -77,7 +83,9 @@ impl RunResult {
                 counted.calls.iter_mut().for_each(|call| call.unknown.clear());
             }
         }
+        let mut commands = Vec::new();
         for figure in &mut self.figures {
+            without_load(figure, &mut commands);
             figure.evidence.tracer_pid = None;
             figure.unknown.clear();
             for launch in &mut figure.launches {
@@ -91,39 +99,62 @@ impl RunResult {
             let gaps = figure.percentiles.iter_mut().flat_map(|it| &mut it.account.gaps);
             gaps.filter(|gaps| gaps.cause == GapCause::Preemption).for_each(|gaps| gaps.by = None);
         }
-        self.without_paths()
+        self.cleaned(&mut commands)
     }
 
-    /// The same without absolute paths in any text.
-    fn without_paths(self) -> Self {
+    /// The same with nothing of the kind in any text; `commands` of loads are known from figures.
+    fn cleaned(self, commands: &mut Vec<String>) -> Self {
         let Ok(mut value) = format::value(&self) else { return self };
-        clean(&mut value);
+        clean(&mut value, commands);
         // As bytes: the program has one reader of results.
         match serde_json::to_vec(&value).and_then(|bytes| serde_json::from_slice(&bytes)) {
             Ok(cleaned) => cleaned,
             // What has no finite number cannot be read back: nothing of it is told.
-            Err(_) => Self { figures: Vec::new(), doctor: Vec::new(), warnings: Vec::new(), ..self },
+            Err(_) => Self {
+                figures: Vec::new(),
+                ratios: Vec::new(),
+                differences: Vec::new(),
+                reproductions: Vec::new(),
+                answers: Vec::new(),
+                doctor: Vec::new(),
+                warnings: Vec::new(),
+                ..self
+            },
         }
     }
 }
 
-/// Takes paths out of every text.
-fn clean(value: &mut Value) {
+/// Takes paths, tracers and commands of loads out of every text.
+fn clean(value: &mut Value, commands: &mut Vec<String>) {
     match value {
-        Value::String(text) => *text = without_paths(text),
-        Value::Array(all) => all.iter_mut().for_each(clean),
+        Value::String(text) => *text = nameless(text, commands),
+        Value::Array(all) => all.iter_mut().for_each(|value| clean(value, commands)),
         Value::Object(members) => {
             let cleaned: Map<String, Value> = std::mem::take(members)
                 .into_iter()
                 .map(|(name, mut value)| {
-                    clean(&mut value);
-                    (without_paths(&name), value)
+                    clean(&mut value, commands);
+                    (nameless(&name, commands), value)
                 })
                 .collect();
             *members = cleaned;
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// `text` without them.
+fn nameless(text: &str, commands: &mut Vec<String>) -> String {
+    without_paths(&without_tracer(&without_commands(text, commands)))
+}
+
+/// `text` without the number of the process that traced a launch.
+fn without_tracer(text: &str) -> String {
+    let nameless = text.split_once(TRACED).and_then(|(before, after)| {
+        let (before, pid) = before.rsplit_once("process ")?;
+        pid.bytes().all(|it| it.is_ascii_digit()).then(|| format!("{before}a process{TRACED}{after}"))
+    });
+    nameless.unwrap_or_else(|| text.to_owned())
 }
 
 /// `text` with other words in the place of absolute paths, but those below folders that every system has.

@@ -145,7 +145,7 @@ impl Status {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Mark {
-    /// Under 20 % clean rounds, or CPU quota throttled it: no verdict in `compare`.
+    /// Under 20 % clean rounds, or CPU quota throttled it.
     Noisy,
     /// Two modes in clean rounds; the floor is the lower one's.
     Bimodal,

@@ -13,6 +13,8 @@ use crate::{Estimate, Judgement, Outline, PairedValue, Reproduction, RowFigure, 
 struct Withdrawn {
     /// The id; `/…/processes_N` stands for all ids of any number of processes below what is before it.
     id: &'static str,
+    /// Those of these ids in which this stands were right; empty: none.
+    but: &'static str,
     /// The last revision that was wrong.
     revision: u32,
     /// Why, and by how much, in one sentence without its full stop.
@@ -23,12 +25,14 @@ impl Withdrawn {
     fn is(&self, id: &str) -> bool {
         let Some((above, within)) = self.id.split_once("/…") else { return id == self.id };
         let within = within.trim_end_matches('N');
-        id.strip_prefix(above).is_some_and(|below| below.starts_with('/') && below.contains(within))
+        let is_right = |below: &str| !self.but.is_empty() && below.contains(self.but);
+        id.strip_prefix(above)
+            .is_some_and(|below| below.starts_with('/') && below.contains(within) && !is_right(below))
     }
 }
 
 const fn wrong(id: &'static str, revision: u32, why: &'static str) -> Withdrawn {
-    Withdrawn { id, revision, why }
+    Withdrawn { id, but: "", revision, why }
 }
 
 const RING_SAME: &str = "each batch left its last hand-over untimed, so the figure is 4 to 15 % too low";
@@ -76,7 +80,8 @@ const WITHDRAWN: &[Withdrawn] = &[
     wrong("memory/give_back/…/threads_N", 1, MADE_READY),
     wrong("container/namespace/net/…/processes_N", 1, MADE_READY),
     wrong("container/namespace/net/…/threads_N", 1, MADE_READY),
-    wrong("file/list/…/shared", 1, EMPTY_LISTS),
+    // One alone lists after nobody.
+    Withdrawn { but: "/processes_1/", ..wrong("file/list/…/shared", 1, EMPTY_LISTS) },
 ];
 
 /// Why the figure `id` of this revision of its card is wrong; `None` where nothing is known against it.
@@ -199,6 +204,8 @@ mod tests {
         for id in ["memory/give_back_file/processes_2/private", "memory/give_back", "file/list/entries_10"] {
             assert_eq!(withdrawn(id, 1), None, "{id}");
         }
+        let listed = |count: u32| withdrawn(&format!("file/list/entries_10/processes_{count}/shared"), 1);
+        assert_eq!([1, 2, 10].map(listed), [None, Some(EMPTY_LISTS), Some(EMPTY_LISTS)], "one lists alone");
         assert_eq!(withdrawn("lock/shared_mutex", 1), None);
         assert_eq!(withdrawn("lock/shared_mutex/handover/same_cpu/x", 1), None);
         assert_eq!(withdrawn("lock/pipe_token/handover/same_cpu", 1), None, "a token's batches were whole");

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use oscost_report::compare::THRESHOLD;
 
 use crate::system;
 
@@ -24,12 +25,12 @@ pub struct Compare {
     /// Compare only these patterns, as in run, as if nothing else had been measured
     #[arg(long, value_name = "PATTERN,...", value_delimiter = ',', conflicts_with_all = ["live", "bisect"])]
     pub only: Vec<String>,
-    /// Give ratios and verdicts even if the machines differ
+    /// The results are of two machines, alike or not: give ratios and verdicts
     #[arg(long)]
     pub cross_machine: bool,
-    /// The change to look for: a figure is slower or faster if it changed by more, and within if by less
-    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = percent)]
-    pub threshold: f64,
+    /// The change to look for: a figure is slower or faster if it changed by more, and within if by less [default: 5%]
+    #[arg(long, value_name = "SHARE", value_parser = percent)]
+    pub threshold: Option<f64>,
     /// slower: end with code 1 if a figure is slower; unclear: with 3 if one is unclear; more:N: with 1 if a count grew by over N
     #[arg(long, value_name = "VERDICT,...", value_delimiter = ',', value_parser = fail_on)]
     pub fail_on: Vec<FailOn>,
@@ -51,6 +52,13 @@ pub struct Compare {
     /// Write to FILE instead of standard output
     #[arg(short, value_name = "FILE", value_parser = super::file())]
     pub output: Option<PathBuf>,
+}
+
+impl Compare {
+    /// The share that a change of time must exceed.
+    pub fn threshold(&self) -> f64 {
+        self.threshold.unwrap_or(THRESHOLD)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

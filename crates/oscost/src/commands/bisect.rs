@@ -75,13 +75,13 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
     };
     let (before, now) = (only(&base), only(&session.measured.result));
     let past = past(talk);
-    let rules = Rules { threshold: options.threshold, past: &past, ..Rules::default() };
+    let rules = Rules { threshold: options.threshold(), past: &past, ..Rules::default() };
     let comparison = compare(&Named { name, result: &before }, &Named { name: "now", result: &now }, rules);
     if !comparison.machine.is_empty() {
         return Err(Ended::misuse(format!("{name} was measured on another machine")));
     }
     show(std::slice::from_ref(&comparison), options, talk)?;
-    Ok(answer(&comparison, options.threshold))
+    Ok(answer(&comparison, options.threshold()))
 }
 
 /// What git is told. The question is whether the figure is slower: what may be faster, or within, is not.

@@ -1,6 +1,6 @@
 //! `oscost compare`: compares stored results, or two commands that run in turn.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use oscost_report::Named;
@@ -66,17 +66,21 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
             "two results are needed: files, or @-2 @-1 (oscost report @all lists the store)",
         ));
     }
+    let (has_bills, has_counts) = (results.iter().any(is_bill), results.iter().any(is_count));
+    if has_bills || has_counts {
+        counts::refuse_of_times(options, has_bills)?;
+    }
     if (1..names.len()).any(|at| names[at] == names[0] && results[at] == results[0]) {
         talk.say(format!(
             "{} stands on both sides, so no figure differs; unclear says only that an interval is wide",
             oscost_results::Untrusted::new(&names[0]).terminal()
         ));
     }
-    if results.iter().any(is_bill) {
+    if has_bills {
         return counts::bills(&results, options, talk);
     }
     let only = only(options, results.iter(), talk)?;
-    if results.iter().any(is_count) {
+    if has_counts {
         if let Some(only) = &only {
             results.iter_mut().for_each(|result| result.figures.retain(|it| only.contains(&it.id)));
         }
@@ -107,7 +111,7 @@ pub fn refuse_more(options: &Compare) -> Result<(), Ended> {
 }
 
 fn rules<'a>(options: &Compare, past: &'a [RunResult], only: Option<&'a BTreeSet<String>>) -> Rules<'a> {
-    Rules { cross_machine: options.cross_machine, threshold: options.threshold, past, only }
+    Rules { cross_machine: options.cross_machine, threshold: options.threshold(), past, only }
 }
 
 /// The ids that `--only` names, of those that the results hold; `None` where everything is compared.
@@ -259,16 +263,28 @@ pub fn load(references: &[String], talk: &Talk) -> Result<(Vec<String>, Vec<RunR
     Ok((names, loaded.results.into_iter().map(|(_, result)| result).collect()))
 }
 
-/// What files are called: the name without folder and extension, or the whole path where two files have one name.
-fn names_of(paths: &[&Path]) -> Vec<String> {
-    let name = |path: &&Path| {
-        let stem = path.file_stem().unwrap_or_default();
-        let shared = paths.iter().any(|other| other.file_stem() == Some(stem) && other != path);
-        if shared {
-            path.with_extension("").display().to_string()
-        } else {
-            stem.to_string_lossy().into_owned()
+/// What files are called: the name without folder and extension, or as much of the path as no other file has.
+pub fn names_of(paths: &[&Path]) -> Vec<String> {
+    fn stem(path: &Path) -> String {
+        path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+    fn without_extension(path: &Path) -> String {
+        path.with_extension("").display().to_string()
+    }
+    let ways: [fn(&Path) -> String; 2] = [stem, without_extension];
+    // One file twice is one.
+    let files_of = ways.map(|way| {
+        let mut files: BTreeMap<String, BTreeSet<&Path>> = BTreeMap::new();
+        for path in paths {
+            files.entry(way(path)).or_default().insert(*path);
         }
+        files
+    });
+    let name = |path: &&Path| {
+        let is_alone = |files: &BTreeSet<&Path>| files.len() == 1;
+        let mut names = ways.into_iter().zip(&files_of).map(|(way, files)| (way(path), files));
+        let alone = names.find(|(name, files)| files.get(name).is_some_and(is_alone));
+        alone.map_or_else(|| path.display().to_string(), |(name, _)| name)
     };
     paths.iter().map(name).collect()
 }
@@ -316,5 +332,6 @@ mod tests {
         assert_eq!(of(&["old/run.json", "new/fast.json"]), ["run", "fast"]);
         assert_eq!(of(&["old/run.json", "new/run.json", "a.json"]), ["old/run", "new/run", "a"]);
         assert_eq!(of(&["run.json", "run.json"]), ["run", "run"], "one file twice is one");
+        assert_eq!(of(&["a/run.json", "a/run.old", "b/run.json"]), ["a/run.json", "a/run.old", "b/run"]);
     }
 }

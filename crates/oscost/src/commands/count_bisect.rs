@@ -11,7 +11,7 @@ use oscost_results::RunResult;
 
 use crate::args::{Compare, Count, CountFormat};
 use crate::commands::compare::load;
-use crate::commands::counts::show;
+use crate::commands::counts::{refuse_of_times, show};
 use crate::commands::{catalogue, count};
 use crate::exit::{Ended, Exit};
 use crate::output::Talk;
@@ -20,6 +20,7 @@ use crate::signals::Signals;
 /// Counts one id on a kernel image as a stored result did, and judges: code 0 (not more), 1 (more), 125 (no verdict, or this
 /// kernel gives no count: git skips the commit).
 pub fn bisect(asked: &[String], kernel: &Path, options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
+    refuse_of_times(options, false)?;
     let [base, id] = asked else { return Err(Ended::misuse("--bisect needs a result and an id")) };
     let (names, results) = load(std::slice::from_ref(base), talk)?;
     let [base] = <[RunResult; 1]>::try_from(results)

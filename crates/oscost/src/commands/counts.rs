@@ -8,6 +8,22 @@ use crate::args::{Compare, CompareFormat, FailOn};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 
+/// What judges times says nothing of counts: a gate that names it would pass or fail by something else.
+pub fn refuse_of_times(options: &Compare, is_bill: bool) -> Result<(), Ended> {
+    let given = [
+        (
+            options.threshold.is_some(),
+            "--threshold is for times: one call or instruction more is more (--fail-on more:N allows N)",
+        ),
+        (is_bill && !options.only.is_empty(), "--only finds figures: of two bills everything is compared"),
+        (is_bill && options.cross_machine, "--cross-machine is for figures: all bills can be compared"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, why)) => Err(Ended::misuse(why)),
+        None => Ok(()),
+    }
+}
+
 /// Two stored results of counts: more, fewer or equal, never slower or faster.
 pub fn stored(before: &RunResult, now: &RunResult, options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     if !is_count(before) || !is_count(now) {

@@ -111,7 +111,7 @@ fn named<'a>(found: &'a [Vec<RunResult>; 2], sides: &'a [String]) -> [Vec<Named<
 
 /// What the finished rounds say, at a look that may spend this share of every chance of an error.
 fn look<'a>(both: &'a [Vec<Named<'a>>; 2], options: &Compare, share: f64) -> LiveLook<'a> {
-    let rules = Rules { threshold: options.threshold, ..Rules::default() };
+    let rules = Rules { threshold: options.threshold(), ..Rules::default() };
     look_live(&both[0], &both[1], rules, share)
 }
 

@@ -5,6 +5,7 @@ use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches};
 use oscost_stats::quantile::{quantile, sorted};
 
 use super::Verdict;
+use super::quantity::time_of;
 
 /// Speeds that differ by less explain nothing that anybody asks about.
 pub(super) const ONE_SPEED: f64 = 0.01;
@@ -67,11 +68,6 @@ pub(super) fn choose<'q>(a: &[&Figure], b: &[&Figure], quantity: &'q str) -> (&'
         (None, true) => (quantity, share(a, b, in_time).map(|share| Beside { unit: "ns", share })),
         (None, false) => (quantity, share(a, b, "cycles").map(|share| Beside { unit: "cycles", share })),
     }
-}
-
-/// The quantity in ns that belongs to one in cycles.
-fn time_of(quantity: &str) -> &str {
-    if quantity == "cycles" { "quiet" } else { quantity }
 }
 
 fn has_cycles(a: &[&Figure], b: &[&Figure]) -> bool {

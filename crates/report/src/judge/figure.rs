@@ -11,11 +11,11 @@ use super::asked::{Asked, Kin, Neighbour, Question};
 use super::null::{calls, is_disturbed};
 use super::past::Learning;
 use super::quantity::{
-    FEW, FLOOR, clearly_best_way, common, is_on_one_cpu, launches, quantile_of, refusal, unit,
+    FEW, FLOOR, clearly_best_way, common, common_in_time, is_on_one_cpu, launches, quantile_of, refusal,
+    time_of, unit,
 };
 use super::{
-    Compared, Comparison, Differs, NOTHING, OneSided, Verdict, core_speed, evidence, other_cpu, stays,
-    version_one,
+    Compared, Comparison, NOTHING, OneSided, Verdict, core_speed, evidence, other_cpu, stays, version_one,
 };
 use crate::named::Named;
 use crate::words::plain;
@@ -40,6 +40,8 @@ fn state(figure: &Figure) -> String {
 pub(super) struct Sides<'a> {
     pub a: &'a [Named<'a>],
     pub b: &'a [Named<'a>],
+    /// They are of two machines ([`Rules`](super::Rules)).
+    pub between_machines: bool,
     ground: Ground,
 }
 
@@ -61,7 +63,7 @@ fn boot<'a>(named: &Named<'a>) -> Option<&'a str> {
 }
 
 impl<'a> Sides<'a> {
-    pub(super) fn new(a: &'a [Named<'a>], b: &'a [Named<'a>]) -> Self {
+    pub(super) fn new(a: &'a [Named<'a>], b: &'a [Named<'a>], between_machines: bool) -> Self {
         let boots = |side: &[Named<'a>]| side.iter().map(boot).collect::<BTreeSet<Option<&str>>>();
         let (of_a, of_b) = (boots(a), boots(b));
         let one = of_a == of_b && of_a.len() == 1 && !of_a.contains(&None);
@@ -72,7 +74,7 @@ impl<'a> Sides<'a> {
             // Runs of a boot that is not known are of one, for all that is known.
             (_, false) => Ground::Boots(of_a.len(), of_b.len()),
         };
-        Self { a, b, ground }
+        Self { a, b, between_machines, ground }
     }
 
     /// What a reader must know of sides of several results.
@@ -83,7 +85,7 @@ impl<'a> Sides<'a> {
                 "all results are of one boot: the verdicts rest on its runs, and another boot may differ"
                     .to_owned(),
             ),
-            Ground::Boots(a, b) if a.min(b) < FEWEST_BOOTS => Some(format!(
+            Ground::Boots(a, b) if a.min(b) < FEWEST_BOOTS && !self.between_machines => Some(format!(
                 "the results are of {a} and {b} boots: slower and faster need at least {FEWEST_BOOTS} a side"
             )),
             Ground::Boots(..) => None,
@@ -107,9 +109,9 @@ impl<'a> Sides<'a> {
     }
 
     /// Why a change cannot be called one on this ground; `None` where it can. Who compares machines asks about each as it was found.
-    pub(super) fn hold(&self, machine: &[Differs]) -> Option<String> {
+    pub(super) fn hold(&self) -> Option<String> {
         match self.ground {
-            _ if !machine.is_empty() => None,
+            _ if self.between_machines => None,
             Ground::TwoBoots => Some(format!(
                 "differs between these two boots, which placement alone can cause: compare {FEWEST_BOOTS} boots a side (--before, --after)"
             )),
@@ -140,7 +142,17 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// The change in a quantity of which no result has few launches, by a quantile of them.
+    /// The quantity that is named for all of these figures.
+    pub(super) fn common(&self, figures: &[&Figure]) -> Option<String> {
+        if self.between_machines { common_in_time(figures) } else { common(figures) }
+    }
+
+    /// Whether a quantity may be judged: a cycle of one machine takes its own time, so cycles say nothing between two.
+    pub(super) fn may_judge(&self, quantity: &str) -> bool {
+        !self.between_machines || time_of(quantity) == quantity
+    }
+
+    /// The change in a quantity that may be judged, and of which no result has few launches, by a quantile of them.
     pub(super) fn change_in(
         &self,
         a: &[&Figure],
@@ -149,6 +161,9 @@ impl<'a> Sides<'a> {
         q: f64,
         learning: &mut Learning<'_>,
     ) -> Option<Change> {
+        if !self.may_judge(quantity) {
+            return None;
+        }
         let all: Vec<&Figure> = a.iter().chain(b).copied().collect();
         let (of_a, of_b) = (launches(a, quantity), launches(b, quantity));
         let few = of_a.iter().chain(&of_b).any(|launches| launches.len() < FEW);
@@ -156,14 +171,15 @@ impl<'a> Sides<'a> {
         self.change(&of_a, &of_b, q, 0.0, drift).filter(|_| !few)
     }
 
-    /// The value of each boot (the mean of its runs, of logarithms), or of each run where all are of one boot.
+    /// The value of each boot (the mean of its runs, of logarithms), or of each run where all are of one boot. One of two machines is
+    /// judged as it was found: by its runs where they are of fewer boots than tell anything.
     fn units(&self, side: &[Named<'_>], launches: &[Vec<f64>], q: f64) -> Option<Vec<f64>> {
         let runs = launches.iter().map(|launches| Some(over_launches(launches, q)?.value));
         let runs = runs.collect::<Option<Vec<f64>>>()?;
-        if self.ground == Ground::Runs {
+        let boots: BTreeSet<Option<&str>> = side.iter().map(boot).collect();
+        if self.ground == Ground::Runs || (self.between_machines && boots.len() < FEWEST_BOOTS) {
             return Some(runs);
         }
-        let boots: BTreeSet<Option<&str>> = side.iter().map(boot).collect();
         let mean = |of: Option<&str>| {
             let own = side.iter().zip(&runs).filter(|(named, _)| boot(named) == of);
             let own: Vec<f64> = own.map(|(_, run)| run.ln()).collect();
@@ -271,9 +287,9 @@ pub(super) fn ask(
     let (a, b) = (*of_a.first()?, *of_b.first()?);
     let all: Vec<&Figure> = of_a.iter().chain(&of_b).copied().collect();
     if let Some(results) = sides.single().filter(|(a, b)| (a.estimators, b.estimators) == (1, 1)) {
-        return Some(version_one::ask(a, b, results, judged, into.threshold));
+        return Some(version_one::ask(a, b, results, judged, sides.between_machines, into.threshold));
     }
-    let Some(named) = common(&all) else {
+    let Some(named) = sides.common(&all) else {
         let lacks = || format!("has no {}", plain(a.judged(), true));
         let one = OneSided { id: id.to_owned(), a: lacks(), b: lacks(), blind: true };
         into.one_sided.push(one);
@@ -291,8 +307,8 @@ pub(super) fn ask(
         Some(_) => (&*named, quantile_of(&named)),
     };
     let (quantity, beside) = match refused {
-        None => core_speed::choose(&of_a, &of_b, taken),
-        Some(_) => (taken, None),
+        None if !sides.between_machines => core_speed::choose(&of_a, &of_b, taken),
+        _ => (taken, None),
     };
     let (values_a, values_b) = (launches(&of_a, quantity), launches(&of_b, quantity));
     let drift = learning.drift(&all, quantity);
@@ -313,7 +329,7 @@ pub(super) fn ask(
             let other = taken != named && taken == quantity;
             let threshold = into.threshold;
             let hold = sides
-                .hold(&into.machine)
+                .hold()
                 .or_else(|| stays::floor(&change, threshold, &mut of).filter(|_| shared))
                 .or_else(|| stays::named(&named, threshold, &mut of).filter(|_| other));
             Question::Open { change, beside, hold, neighbour }

@@ -8,7 +8,7 @@ use oscost_stats::sorting::SmallSort;
 
 use super::asked::{Asked, Question};
 use super::figure::{Sides, grain, no_ratio, pair_up};
-use super::quantity::{clearly_best, common, launches, quantile_of, refusal, unit};
+use super::quantity::{clearly_best, launches, quantile_of, refusal, unit};
 use super::verdict::pronounce;
 use super::{Compared, Comparison, Rules, Verdict, by_size, ids, surrounded, surroundings};
 use crate::named::Named;
@@ -44,13 +44,14 @@ pub fn look_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>, share: 
     let mut comparison = surrounded(first_a, first_b, machine, rules);
     comparison.narrower = "measure more rounds (--rounds)";
     let other_machine = !comparison.machine.is_empty() && !rules.cross_machine;
+    let between_machines = rules.between_machines(&comparison.machine);
     let mut asked = Vec::new();
     let mut open = false;
     for id in ids(a, b).into_iter().filter(|id| rules.asks(id)) {
         // The first launch may lack what later ones have.
         let [from_a, from_b] =
             [a, b].map(|side| side.iter().position(|named| figure(named.result, id).is_some()).unwrap_or(0));
-        let sides = Sides::new(&a[from_a..=from_a], &b[from_b..=from_b]);
+        let sides = Sides::new(&a[from_a..=from_a], &b[from_b..=from_b], between_machines);
         if let Some((of_a, of_b)) = pair_up(id, &sides, &mut comparison) {
             let first = [of_a[0], of_b[0]];
             asked.extend(ask(first, &sides, [a, b], other_machine, &mut open));
@@ -100,13 +101,13 @@ fn ask(
 ) -> Option<Asked> {
     let [a, b] = first;
     // A launch without a quiet window lacks what is judged otherwise: enough rounds must have it.
-    let names = [common(&first)?, a.headline.clone()];
+    let names = [sides.common(&first)?, a.headline.clone()];
     let enough = |name: &&String| rounds(of, &a.id, name).len() >= FEWEST_LAUNCHES;
     let named = names.iter().find(enough).unwrap_or(&names[1]);
     // Which quantity, is asked of the scatter of the rounds, never of what they show.
     let quantity = clearly_best(named, |quantity| {
         let rounds = rounds(of, &a.id, quantity);
-        let enough = rounds.len() >= FEWEST_LAUNCHES;
+        let enough = rounds.len() >= FEWEST_LAUNCHES && sides.may_judge(quantity);
         change(&rounds, 0.0).filter(|_| enough).map(|change| change.moved().1)
     });
     let rounds = rounds(of, &a.id, quantity);
@@ -143,7 +144,7 @@ fn ask(
     }
     Some(Asked {
         row,
-        question: Question::Open { change, beside: None, hold: sides.hold(&[]), neighbour: None },
+        question: Question::Open { change, beside: None, hold: sides.hold(), neighbour: None },
         kin: None,
     })
 }

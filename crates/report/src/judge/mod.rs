@@ -190,7 +190,7 @@ pub struct OneSided {
 /// How to compare.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
-    /// Judge although the machines differ.
+    /// The results are of two machines, alike or not: judge them as such.
     pub cross_machine: bool,
     /// The share that a change must exceed to be one.
     pub threshold: f64,
@@ -207,6 +207,12 @@ impl Default for Rules<'_> {
 }
 
 impl Rules<'_> {
+    /// Whether two machines are compared: by their facts, or by the user's word, who knows of two that are alike. Between them neither
+    /// boots nor the null, references and the core's speed excuse a change: all of it was asked about.
+    fn between_machines(&self, machine: &[Differs]) -> bool {
+        self.cross_machine || !machine.is_empty()
+    }
+
     /// Whether the figure of this id was asked about.
     fn asks(&self, id: &str) -> bool {
         self.only.is_none_or(|only| only.contains(id))
@@ -220,7 +226,7 @@ pub fn compare<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>) -> Comparison
 }
 
 /// Compares sides of one or more results each: with more than one, boots are what the verdicts rest on, or runs where all
-/// are of one boot. `None` where a side is empty.
+/// are of one boot. All results of a side have one name, in the plural: "3 results before". `None` where a side is empty.
 #[must_use]
 pub fn compare_sides<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>) -> Option<Comparison<'a>> {
     Some(sided(a.first()?, b.first()?, a, b, rules))
@@ -234,9 +240,10 @@ fn sided<'a>(
     b: &[Named<'a>],
     rules: Rules<'_>,
 ) -> Comparison<'a> {
-    let sides = figure::Sides::new(a, b);
     let machine = surroundings::machines(a, b);
     let judged = machine.is_empty() || rules.cross_machine;
+    let between_machines = rules.between_machines(&machine);
+    let sides = figure::Sides::new(a, b, between_machines);
     let mut comparison = surrounded(first_a, first_b, machine, rules);
     comparison.core_speed = surroundings::core_speed(a, b);
     let of_b = if sides.single().is_some() { "the second run" } else { "the runs of the second side" };
@@ -244,7 +251,7 @@ fn sided<'a>(
     comparison.warnings.extend(speed.map(|how_fast| format!("the core ran {how_fast} in {of_b}")));
     comparison.warnings.extend(sides.mixed());
     comparison.warnings.extend([a, b].into_iter().filter_map(surroundings::within));
-    let mut learning = Learning::new(rules.past, a, b);
+    let mut learning = Learning::new(rules.past, a, b, between_machines);
     let mut asked: Vec<Asked> = Vec::new();
     // What nobody asked about belongs to the null of its class all the same.
     let mut unasked = surrounded(first_a, first_b, comparison.machine.clone(), rules);
@@ -252,7 +259,7 @@ fn sided<'a>(
         let into = if rules.asks(id) { &mut comparison } else { &mut unasked };
         asked.extend(figure::ask(id, &sides, judged, &mut learning, into));
     }
-    let mut shifts = if comparison.machine.is_empty() { null::scale(&mut asked) } else { Vec::new() };
+    let mut shifts = if between_machines { Vec::new() } else { null::scale(&mut asked) };
     shifts.extend(learning.shift());
     asked.retain(|asked| rules.asks(&asked.row.id));
     let figures = asked.len();
@@ -265,7 +272,7 @@ fn sided<'a>(
         )
     }));
     if judged {
-        asked.extend(paired::ask(&sides, &mut learning, rules, &comparison.machine));
+        asked.extend(paired::ask(&sides, &mut learning, rules));
     }
     let mut rows = verdict::pronounce(asked, rules.threshold, 1.0);
     comparison.pairs = rows.split_off(figures);

@@ -7,8 +7,8 @@ use oscost_stats::null::{FEWEST_FIGURES, Moved, nulls};
 use oscost_stats::quantile::{median, sorted};
 
 use super::asked::{Asked, Class, Kin, Question};
+use super::other_cpu;
 use super::quantity::{common, launches, refusal};
-use super::{other_cpu, surroundings};
 
 /// Calls of an operation that are none: an audit counts a few around it.
 const NO_CALL: f64 = 0.5;
@@ -24,13 +24,9 @@ pub(super) fn calls(figure: &Figure) -> Option<f64> {
     Some(figure.evidence.system_calls.values().sum())
 }
 
-/// Classes of which both results have enough figures that tell how far they moved. Between two machines everything moves, and that
-/// is what was asked about.
+/// Classes of which both results have enough figures that tell how far they moved.
 pub(super) fn with_a_null(a: &RunResult, b: &RunResult) -> BTreeSet<Class> {
     let mut counts: BTreeMap<Class, usize> = BTreeMap::new();
-    if !surroundings::machine(a, b).is_empty() {
-        return BTreeSet::new();
-    }
     let measured = |figure: &&Figure| figure.status == Status::Measured;
     for figure in a.figures.iter().filter(measured) {
         let other = b.figures.iter().filter(measured).find(|other| other.id == figure.id);

@@ -7,33 +7,23 @@ use super::asked::{Asked, Question};
 use super::figure::{Sides, of};
 use super::other_cpu::refusal;
 use super::past::{Learning, find};
-use super::{Compared, Differs, Rules, Shift, Verdict};
+use super::{Compared, Rules, Shift, Verdict};
 use crate::named::Named;
 use crate::numbers;
 
 /// Everything that was paired in all results of both sides, was asked about, and is of figures that may be held against
 /// each other.
-pub(super) fn ask(
-    sides: &Sides<'_>,
-    learning: &mut Learning<'_>,
-    rules: Rules<'_>,
-    machine: &[Differs],
-) -> Vec<Asked> {
+pub(super) fn ask(sides: &Sides<'_>, learning: &mut Learning<'_>, rules: Rules<'_>) -> Vec<Asked> {
     let Some(first) = sides.a.first() else { return Vec::new() };
     if sides.mixed_methods().is_some() {
         return Vec::new();
     }
     let pairs = first.result.ratios.iter().chain(&first.result.differences);
     let pairs = pairs.filter(|pair| rules.asks(&pair.of));
-    pairs.filter_map(|pair| one(pair, sides, learning, machine)).collect()
+    pairs.filter_map(|pair| one(pair, sides, learning)).collect()
 }
 
-fn one(
-    pair: &PairedValue,
-    sides: &Sides<'_>,
-    learning: &mut Learning<'_>,
-    machine: &[Differs],
-) -> Option<Asked> {
+fn one(pair: &PairedValue, sides: &Sides<'_>, learning: &mut Learning<'_>) -> Option<Asked> {
     let figure = |named: &Named<'_>, id: &str| -> Option<(u32, bool)> {
         let figure = named.result.figures.iter().find(|figure: &&Figure| figure.id == *id)?;
         Some((figure.revision, figure.status == Status::Measured))
@@ -67,7 +57,7 @@ fn one(
             row.why = why;
             Question::Answered
         }
-        None => Question::Open { change, beside: None, hold: sides.hold(machine), neighbour: None },
+        None => Question::Open { change, beside: None, hold: sides.hold(), neighbour: None },
     };
     Some(Asked { row, question, kin: None })
 }

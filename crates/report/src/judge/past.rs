@@ -38,7 +38,12 @@ pub(super) struct Learning<'a> {
 impl<'a> Learning<'a> {
     /// Sorts out which past runs say something of the machine of `a` and `b`: those made there, under conditions like
     /// theirs, and not the compared ones themselves.
-    pub(super) fn new(past: &'a [RunResult], a: &[Named<'a>], b: &[Named<'a>]) -> Self {
+    pub(super) fn new(
+        past: &'a [RunResult],
+        a: &[Named<'a>],
+        b: &[Named<'a>],
+        between_machines: bool,
+    ) -> Self {
         let compared = || a.iter().chain(b).map(|named| named.result);
         let same = |one: &RunResult, other: &RunResult| {
             (&one.started, one.plan.seed) == (&other.started, other.plan.seed)
@@ -61,7 +66,10 @@ impl<'a> Learning<'a> {
         }
         cells.retain(|cell| cell.len() > 1);
         let (classes, told) = match (a, b) {
-            ([a], [b]) => (with_a_null(a.result, b.result), references::of(a.result, b.result)),
+            // Between two machines everything moves, and that is what was asked about.
+            ([a], [b]) if !between_machines => {
+                (with_a_null(a.result, b.result), references::of(a.result, b.result))
+            }
             _ => Default::default(),
         };
         Self { cells, classes, told, usual: BTreeMap::new() }

@@ -27,14 +27,29 @@ pub(super) fn quantile_of(quantity: &str) -> f64 {
     if is_on_one_cpu(quantity) || quantity == TYPICAL { LOWER_QUARTILE } else { MEDIAN }
 }
 
+/// The quantity in ns that belongs to one in cycles.
+pub(super) fn time_of(quantity: &str) -> &str {
+    if quantity == "cycles" { "quiet" } else { quantity }
+}
+
 /// The quantity that all of these figures have launches of: what their cards let judge, or what is quoted.
 pub(super) fn common(figures: &[&Figure]) -> Option<String> {
+    first_common(figures, false)
+}
+
+/// The same, of time where their cards name cycles.
+pub(super) fn common_in_time(figures: &[&Figure]) -> Option<String> {
+    first_common(figures, true)
+}
+
+fn first_common(figures: &[&Figure], in_time: bool) -> Option<String> {
     let has = |figure: &&Figure, name: &str| {
         figure.launches.iter().any(|launch| launch.quantities.contains_key(name))
     };
     let named = figures.iter().map(|figure| figure.judged());
     let quoted = figures.iter().map(|figure| figure.headline.as_str());
-    let mut names = named.chain(quoted).filter(|name| !name.is_empty());
+    let names = named.chain(quoted).map(|name| if in_time { time_of(name) } else { name });
+    let mut names = names.filter(|name| !name.is_empty());
     names.find(|name| figures.iter().all(|figure| has(figure, name))).map(str::to_owned)
 }
 

@@ -10,14 +10,9 @@ use oscost_stats::references::{ReferenceDrift, told};
 
 use super::asked::Class;
 use super::quantity::{FEW, quantile_of};
-use super::surroundings;
 
 /// What the references of two results say of the figures of each class.
 pub(super) fn of(a: &RunResult, b: &RunResult) -> BTreeMap<Class, ReferenceDrift> {
-    // Between two machines everything moves, and that is what was asked about.
-    if !surroundings::machine(a, b).is_empty() {
-        return BTreeMap::new();
-    }
     let is_figure = |id: &str| a.figures.iter().chain(&b.figures).any(|figure| figure.id == id);
     let both = a.references.iter().filter(|of_a| !is_figure(&of_a.id)).filter_map(|of_a| {
         let same = |of_b: &&Reference| (&of_b.id, of_b.revision) == (&of_a.id, of_a.revision);

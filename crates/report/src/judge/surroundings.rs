@@ -76,9 +76,8 @@ pub(super) fn within(side: &[Named<'_>]) -> Option<String> {
     };
     let names = others.iter().flat_map(of).filter(|what| *what != "boot" && !OF_FIGURES.contains(what));
     let names = distinct(names);
-    (!names.is_empty()).then(|| {
-        format!("the results of {} and of others on its side differ in {}", first.name, names.join(", "))
-    })
+    let names = names.join(", ");
+    (!names.is_empty()).then(|| format!("the {} differ among themselves in {names}", first.name))
 }
 
 /// Kernel, libc, mitigations, settings and the program itself.
@@ -286,14 +285,19 @@ pub(super) fn warnings(
     cross_machine: bool,
 ) -> Vec<String> {
     let mut all = Vec::new();
-    if other_machine {
-        let what = if cross_machine {
-            "the machines differ, which may explain a change (--cross-machine); another boot of either places code and data elsewhere"
-        } else {
-            "the machines differ: figures stand side by side, without ratios or verdicts (--cross-machine gives them)"
-        };
-        all.push(what.to_owned());
-    }
+    let machines = match (other_machine, cross_machine) {
+        (true, true) => Some(
+            "the machines differ, which may explain a change (--cross-machine); another boot of either places code and data elsewhere",
+        ),
+        (true, false) => Some(
+            "the machines differ: figures stand side by side, without ratios or verdicts (--cross-machine gives them)",
+        ),
+        (false, true) => Some(
+            "judged as two machines, which are alike (--cross-machine); another boot of either places code and data elsewhere",
+        ),
+        (false, false) => None,
+    };
+    all.extend(machines.map(str::to_owned));
     if a.tool.build_id != b.tool.build_id {
         let what = "the builds differ: code lies elsewhere in memory, which alone can change a cost (METHOD.md, Loops)";
         all.push(what.to_owned());

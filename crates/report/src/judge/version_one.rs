@@ -16,12 +16,14 @@ const ONE_SPEED: f64 = 0.02;
 /// Its intervals left out 2.5 % at each end.
 const LEVEL: f64 = 0.95;
 
-/// What version 1 said of two of its figures, held against today's threshold.
+/// What version 1 said of two of its figures, held against today's threshold. Between machines their time is judged, whatever the
+/// speed of their cores.
 pub(super) fn ask(
     a: &Figure,
     b: &Figure,
     results: (&RunResult, &RunResult),
     judged: bool,
+    between_machines: bool,
     threshold: f64,
 ) -> Asked {
     let name = &a.headline;
@@ -37,7 +39,7 @@ pub(super) fn ask(
     } else if unit(a) != unit(b) {
         row.why = "the units differ".to_owned();
     } else {
-        verdict(a, b, results, threshold, &mut row);
+        verdict(a, b, results, between_machines, threshold, &mut row);
     }
     Asked { row, question: Question::Answered, kin: None }
 }
@@ -47,7 +49,14 @@ fn launches(figure: &Figure, value: impl Fn(&LaunchRecord) -> Option<f64>) -> Ve
     figure.launches.iter().filter_map(value).collect()
 }
 
-fn verdict(a: &Figure, b: &Figure, results: (&RunResult, &RunResult), threshold: f64, row: &mut Compared) {
+fn verdict(
+    a: &Figure,
+    b: &Figure,
+    results: (&RunResult, &RunResult),
+    between_machines: bool,
+    threshold: f64,
+    row: &mut Compared,
+) {
     let name = &a.headline;
     let plainly = |launch: &LaunchRecord| launch.quantities.get(name).copied();
     let in_passes = |launch: &LaunchRecord| Some(launch.quantities.get(name)? / launch.speed_ns()?);
@@ -55,7 +64,7 @@ fn verdict(a: &Figure, b: &Figure, results: (&RunResult, &RunResult), threshold:
     let speed_of =
         |figure: &Figure| quantile(&sorted(launches(figure, LaunchRecord::speed_ns)), LOWER_QUARTILE);
     let speed = match (speed_of(a), speed_of(b)) {
-        (Some(a), Some(b)) if name == "floor" => b / a - 1.0,
+        (Some(a), Some(b)) if name == "floor" && !between_machines => b / a - 1.0,
         _ => 0.0,
     };
     let own = if name == "floor" { LOWER_QUARTILE } else { MEDIAN };

@@ -132,7 +132,7 @@ fn updates(story: &Story<'_>, cells: &[&ContentionCell<'_>]) -> Vec<Part> {
     let control = controls.iter().filter_map(|cell| cell.lost_updates()).reduce(|one, other| one || other);
     match control {
         Some(false) => parts.push(Part::words(
-            "The control without a lock lost no update, so zero lost updates prove nothing here.",
+            "The control without a lock lost no update in a launch, so zero lost updates prove nothing here.",
         )),
         Some(true) if parts.is_empty() => {
             parts.push(Part::words("No lock lost an update; the control without a lock did."));

@@ -190,6 +190,16 @@ fn a_change_is_told_with_its_interval() {
     assert_eq!(change(&b), (None, "another machine".to_owned()));
 }
 
+/// In passes of the empty loop nothing changed: the other machine's core takes twice as long for all of it.
+#[test]
+fn between_machines_time_is_judged() {
+    let (a, b) = (exactly(&[100.0; 12], 1.0), exactly(&[200.0; 12], 2.0));
+    assert_eq!(told(&a, &b).0, Verdict::Within);
+    let named = |result| Named { name: "x", result };
+    let asked = compare(&named(&a), &named(&b), Rules { cross_machine: true, ..Rules::default() });
+    assert_eq!((asked.rows[0].verdict, asked.rows[0].why.as_str()), (Verdict::Slower, ""));
+}
+
 #[test]
 fn a_noisy_side_is_named() {
     let side = |noisy: bool| {

@@ -127,7 +127,7 @@ fn counts_of_two_methods_are_not_held_against_each_other() {
 fn a_page_of_two_counts_says_what_became_more() {
     let shown = |before: &RunResult, now: &RunResult| {
         let named = [Named { name: "old", result: before }, Named { name: "new", result: now }];
-        let page = written(|out| page(&named, out));
+        let page = written(|out| page(&named, None, out));
         page.lacks("No figure was measured");
         page
     };
