@@ -103,7 +103,7 @@ fn measure(directory: &Path) -> Result<(), Box<dyn Error>> {
     price_list(&now, None, RowChoice::default(), &style, &mut out)?;
     let now = Named { name: "now", result: &now };
     let file = directory.join("channel.html");
-    page(&[now], &mut File::create(&file)?)?;
+    page(&[now], None, &mut File::create(&file)?)?;
     writeln!(out, "The page: {}", file.display())?;
     if let Some(path) = last {
         let last = load(&path)?;

@@ -20,8 +20,8 @@ use crate::view::screen::RowChoice;
 
 pub use bill::{bill, bill_markdown, bill_page};
 
-/// Writes the price list of `result`: the rows of `choice`. `saved` is the name under which it can be read again, if it was
-/// saved.
+/// Writes the price list of `result`: the rows of `choice`. `saved` is the reference by which the store gives it back, if it
+/// does: here, in Markdown and on a page nothing else is called saved.
 ///
 /// # Errors
 /// Those of `out`.
@@ -84,20 +84,25 @@ pub fn reproductions_markdown(result: &RunResult, out: &mut dyn Write) -> io::Re
     Ok(())
 }
 
-/// Writes one self-contained page about `results`, oldest first. It asks nothing of a network.
+/// Writes one self-contained page about `results`, oldest first, of which the newest was `saved`. It asks nothing of a network.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn page(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
-    html::page::write(&view::page::page(results), out)
+pub fn page(results: &[Named<'_>], saved: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    html::page::write(&view::page::page(results, saved), out)
 }
 
-/// Writes one page about the `runs` of a store, oldest first, of which the last ones are `whole`.
+/// Writes one page about the `runs` of a store, oldest first, of which the last ones are `whole` and the newest was `saved`.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn page_of_runs(runs: &[(String, Outline)], whole: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
-    html::page::write(&view::page::page_of_runs(runs, whole), out)
+pub fn page_of_runs(
+    runs: &[(String, Outline)],
+    whole: &[Named<'_>],
+    saved: Option<&str>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    html::page::write(&view::page::page_of_runs(runs, whole, saved), out)
 }
 
 /// Writes what `result`, called `name`, tells of its host, and why each fact is kept.
@@ -252,17 +257,12 @@ pub fn matrix_markdown(comparisons: &[Comparison<'_>], out: &mut dyn Write) -> i
     markdown::view(&view::matrix::view(comparisons, true, false), 3, out)
 }
 
-/// Writes a result of counts: trees where it has them, else the price list.
+/// Writes a result of counts, saved as `saved`: trees where it has them, else the price list.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn counts(
-    result: &RunResult,
-    stored: Option<&str>,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    to_text(&view::counts::view(result, stored, style.unicode), style, out)
+pub fn counts(result: &RunResult, saved: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    to_text(&view::counts::view(result, saved, style.unicode), style, out)
 }
 
 impl JudgedFleet {

@@ -1,5 +1,6 @@
 //! `oscost report`: shows stored results again.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::{system, words};
 
+use super::compare::names_of;
 use super::rows::{Unusable, ended};
 
 /// Shows stored results in the format asked for.
@@ -31,14 +33,8 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     if options.fleet {
         return super::fleet::fleet(options, references, talk);
     }
-    if options.spread && !matches!(options.format, Format::Text | Format::Markdown) {
-        return Err(Ended::misuse(
-            "--spread is shown as text or markdown; rows of the runs: leave --spread out",
-        ));
-    }
-    if !options.what_is_in_it
-        && let Some(format) = row_format(options.format)
-    {
+    refuse_unshown(options)?;
+    if let Some(format) = row_format(options.format) {
         return super::rows::rows(options, references, format, talk);
     }
     // The whole store is a history, which has notes and no rows; what asks for either of each result shows them whole.
@@ -46,7 +42,7 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     if references == ["@all"] && options.format == Format::Text && !options.spread && !of_each {
         return history(options, talk);
     }
-    let is_whole = options.only.is_empty() && !options.anonymous && !options.what_is_in_it;
+    let is_whole = options.only.is_empty() && !options.anonymous;
     if options.format == Format::Html
         && is_whole
         && let Some(outlines) = outlines(references, talk)?
@@ -56,7 +52,7 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     if let Some(folder) = references.iter().find(|reference| Path::new(reference).is_dir()) {
         let folder = Untrusted::new(folder);
         let advice = match options.format {
-            Format::Html => "--only, --anonymous and --what-is-in-it need files: name those in it",
+            Format::Html => "--only and --anonymous need files: name those in it",
             _ => "add --fleet, or --format html, csv or ndjson, or name files in it",
         };
         return Err(Ended::misuse(format!("{} is a folder: {advice}", folder.terminal())));
@@ -79,7 +75,8 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     }
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
     let mut text = Vec::new();
-    let names: Vec<String> = loaded.results.iter().map(|(path, _)| name_of(path)).collect();
+    let paths: Vec<&Path> = loaded.results.iter().map(|(path, _)| path.as_path()).collect();
+    let names = names_of(&paths);
     let named: Vec<Named<'_>> =
         names.iter().zip(&loaded.results).map(|(name, (_, result))| Named { name, result }).collect();
     if options.spread {
@@ -95,11 +92,38 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
         verbose: talk.verbose,
         order: options.sort.map(order),
     };
-    // As it was asked for: "@-1" says where it stands.
-    let is_short = named.len() == 1 && references.len() == 1 && references[0].starts_with("@-");
-    let short = if is_short { references.first().map(String::as_str) } else { None };
-    render(&named, short, options.format, choice, &style, &mut text).map_err(Ended::unwritable)?;
+    // As it was asked for, "@-1" says where it stands. What may be kept has the name that stays.
+    let is_short = options.format == Format::Text && references.len() == 1 && references[0].starts_with("@-");
+    let stored = stored();
+    let saved = |path: &&Path| {
+        stored.contains(*path).then(|| if is_short { references[0].clone() } else { name_of(path) })
+    };
+    let saved: Vec<Option<String>> = paths.iter().map(saved).collect();
+    render(&named, &saved, options.format, choice, &style, &mut text).map_err(Ended::unwritable)?;
     deliver(options, &text)
+}
+
+/// Fails where the format has no place for what was asked for.
+fn refuse_unshown(options: &Report) -> Result<(), Ended> {
+    let is_text = options.format == Format::Text;
+    let asked = [
+        ("--spread", options.spread, "text or markdown", is_text || options.format == Format::Markdown),
+        ("--what-is-in-it", options.what_is_in_it, "text", is_text),
+        ("--all", options.all, "text", is_text),
+        ("--sort", options.sort.is_some(), "text", is_text),
+    ];
+    match asked.iter().find(|(_, is_asked, _, is_shown)| *is_asked && !*is_shown) {
+        Some((option, _, formats, _)) => Err(Ended::misuse(format!(
+            "{option} is shown as {formats}; for another format leave {option} out"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The runs that the store gives back by their names.
+fn stored() -> BTreeSet<PathBuf> {
+    let runs = Store::of_user().ok().and_then(|store| store.runs().ok());
+    runs.into_iter().flatten().collect()
 }
 
 /// The format as one of rows, if it is one.
@@ -115,8 +139,9 @@ fn row_format(format: Format) -> Option<RowFormat> {
 fn facts(options: &Report, results: &[(PathBuf, RunResult)], talk: &Talk) -> Result<Exit, Ended> {
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
     let mut text = Vec::new();
-    for (path, result) in results {
-        oscost_report::host_facts(&name_of(path), result, &style, &mut text).map_err(Ended::unwritable)?;
+    let paths: Vec<&Path> = results.iter().map(|(path, _)| path.as_path()).collect();
+    for (name, (_, result)) in names_of(&paths).iter().zip(results) {
+        oscost_report::host_facts(name, result, &style, &mut text).map_err(Ended::unwritable)?;
     }
     deliver(options, &text)
 }
@@ -220,16 +245,20 @@ fn outlines(references: &[String], talk: &Talk) -> Result<Option<InOutline>, End
 
 /// A page of many runs: only the newest ones are read whole.
 fn page_of_many(options: &Report, (runs, code): InOutline) -> Result<Exit, Ended> {
-    let newest = &runs[runs.len().saturating_sub(WHOLE)..];
-    let loaded: Vec<(String, RunResult)> = newest
+    let paths: Vec<&Path> = runs.iter().map(|(path, _)| path.as_path()).collect();
+    let names = names_of(&paths);
+    let saved = paths.last().filter(|path| stored().contains(**path)).map(|path| name_of(path));
+    let first = runs.len().saturating_sub(WHOLE);
+    let loaded: Vec<RunResult> = paths[first..]
         .iter()
-        .map(|(path, _)| Ok((name_of(path), oscost_results::load(path).map_err(Ended::misuse)?)))
+        .map(|path| oscost_results::load(path).map_err(Ended::misuse))
         .collect::<Result<_, Ended>>()?;
-    let whole: Vec<Named<'_>> = loaded.iter().map(|(name, result)| Named { name, result }).collect();
-    let runs: Vec<(String, Outline)> =
-        runs.into_iter().map(|(path, outline)| (name_of(&path), outline)).collect();
+    let whole: Vec<Named<'_>> =
+        names[first..].iter().zip(&loaded).map(|(name, result)| Named { name, result }).collect();
+    let outlines = runs.into_iter().map(|(_, outline)| outline);
+    let runs: Vec<(String, Outline)> = names.iter().cloned().zip(outlines).collect();
     let mut text = Vec::new();
-    oscost_report::page_of_runs(&runs, &whole, &mut text).map_err(Ended::unwritable)?;
+    oscost_report::page_of_runs(&runs, &whole, saved.as_deref(), &mut text).map_err(Ended::unwritable)?;
     deliver(options, &text).map(|_| code)
 }
 
@@ -250,18 +279,26 @@ fn deliver(options: &Report, text: &[u8]) -> Result<Exit, Ended> {
     output::deliver(text, options.output.as_deref()).map(|()| Exit::Done)
 }
 
-/// Results in a format.
+/// Results in a format, and for each the reference by which the store gives it back, if it does.
 pub fn render(
     results: &[Named<'_>],
-    short: Option<&str>,
+    saved: &[Option<String>],
     format: Format,
     choice: RowChoice,
     style: &oscost_report::Style,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
-    for &Named { name, result } in results {
+    let newest = saved.last().and_then(Option::as_deref);
+    for (&Named { name, result }, saved) in results.iter().zip(saved) {
+        let saved = saved.as_deref();
+        // Which of several it is.
+        if results.len() > 1 && format == Format::Text {
+            writeln!(out, "{}", Untrusted::new(name).terminal())?;
+        } else if results.len() > 1 && format == Format::Markdown {
+            writeln!(out, "# {}\n", Untrusted::new(name).markdown())?;
+        }
         match format {
-            Format::Text if is_count(result) => oscost_report::count::shown(result, Some(name), style, out)?,
+            Format::Text if is_count(result) => oscost_report::count::shown(result, saved, style, out)?,
             Format::Text if is_bill(result) => {
                 oscost_report::bill::shown(result, choice.verbose || choice.all, style, out)?;
             }
@@ -272,7 +309,7 @@ pub fn render(
                     writeln!(out)?;
                 }
                 if !result.figures.is_empty() {
-                    oscost_report::price_list(result, short.or(Some(name)), choice, style, out)?;
+                    oscost_report::price_list(result, saved, choice, style, out)?;
                 }
                 if results.len() > 1 {
                     writeln!(out)?;
@@ -284,7 +321,7 @@ pub fn render(
                     oscost_report::reproductions_markdown(result, out)?;
                     writeln!(out)?;
                 }
-                oscost_report::price_list_markdown(result, Some(name), out)?;
+                oscost_report::price_list_markdown(result, saved, out)?;
             }
             Format::Csv => oscost_report::rows_of(result, RowFormat::Csv, out)?,
             Format::Ndjson => oscost_report::rows_of(result, RowFormat::Ndjson, out)?,
@@ -293,7 +330,7 @@ pub fn render(
                 return oscost_report::bill::page(&results[0], out);
             }
             // One page, and one set of series, for all of them.
-            Format::Html => return oscost_report::page(results, out),
+            Format::Html => return oscost_report::page(results, newest, out),
             Format::Openmetrics => return oscost_report::open_metrics(results, out),
         }
     }

@@ -55,11 +55,16 @@ pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &T
         Ok((id, made))
     };
     let mut unusable = Unusable::new(talk);
+    // A reader that has gone changes no code: what cannot be used is looked for all the same.
+    let unless_gone = |written: io::Result<()>| match written {
+        Err(error) if options.output.is_none() && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    };
     let mut write = |out: &mut dyn Write| -> io::Result<Gathered> {
-        oscost_report::rows_header(format, out)?;
+        unless_gone(oscost_report::rows_header(format, out))?;
         collection.each(make, |found: Result<Made, LoadError>| match found {
-            Ok(Made::Text(text)) => out.write_all(&text),
-            Ok(Made::Long(run, file)) => oscost_report::rows(&run, file.as_deref(), format, out),
+            Ok(Made::Text(text)) => unless_gone(out.write_all(&text)),
+            Ok(Made::Long(run, file)) => unless_gone(oscost_report::rows(&run, file.as_deref(), format, out)),
             Err(error) => {
                 unusable.say(&error);
                 Ok(())

@@ -12,15 +12,15 @@ use crate::words::{plain, right};
 /// Functions of a row that are named; the others are one sum.
 const SHOWN: usize = 12;
 
-/// A result of counts: trees where it has them, else the price list.
-pub(crate) fn view(result: &RunResult, stored: Option<&str>, unicode: bool) -> View {
+/// A result of counts, stored as `saved`: trees where it has them, else the price list.
+pub(crate) fn view(result: &RunResult, saved: Option<&str>, unicode: bool) -> View {
     let has_tree = |figure: &Figure| figure.count.as_ref().is_some_and(|count| !count.functions.is_empty());
     let parts = if result.figures.iter().any(has_tree) {
         let trees = result.figures.iter().flat_map(|figure| tree(figure, unicode));
         let note = "Inlined functions belong to their caller. Instructions are not time.".to_owned();
         trees.chain([Part::Answer(vec![note])]).collect()
     } else {
-        price_list(result, stored, unicode)
+        price_list(result, saved, unicode)
     };
     View::new(head(result, unicode), parts)
 }
@@ -48,7 +48,7 @@ fn word(repeats: Repeats) -> &'static str {
     }
 }
 
-fn price_list(result: &RunResult, stored: Option<&str>, unicode: bool) -> Vec<Part> {
+fn price_list(result: &RunResult, saved: Option<&str>, unicode: bool) -> Vec<Part> {
     // What needs another CPU or holds the clock itself was never to be counted here: it is one number at the end.
     let figures: Vec<&Figure> =
         result.figures.iter().filter(|figure| figure.status != Status::Unsupported).collect();
@@ -72,20 +72,27 @@ fn price_list(result: &RunResult, stored: Option<&str>, unicode: bool) -> Vec<Pa
     });
     let columns = [("", Left), ("instructions", Right), ("calls", Right), ("", Left), ("", Below)];
     let table = Table::of(columns, rows);
-    vec![Part::Table(table), Part::Answer(foot(result, &figures, stored, unicode))]
+    vec![Part::Table(table), Part::Answer(foot(result, &figures, saved, unicode))]
 }
 
-fn foot(result: &RunResult, rows: &[&Figure], stored: Option<&str>, unicode: bool) -> Vec<String> {
-    let counts = || rows.iter().filter_map(|figure| figure.count.as_ref());
-    let of = |repeats| counts().filter(|count| count.repeats == repeats).count();
+fn foot(result: &RunResult, rows: &[&Figure], saved: Option<&str>, unicode: bool) -> Vec<String> {
+    let counted = || rows.iter().filter(|figure| value(figure).is_some());
+    let of = |repeats| {
+        counted().filter(|figure| figure.count.as_ref().is_some_and(|it| it.repeats == repeats)).count()
+    };
     let left_out = result.figures.len() - rows.len();
-    let boots = counts().map(|count| count.boots).max().unwrap_or(0);
+    let boots = rows.iter().filter_map(|figure| figure.count.as_ref()).map(|count| count.boots).max();
+    let [constant, reproducible, vary] = [Repeats::Constant, Repeats::Reproducible, Repeats::Varies].map(of);
+    let withheld = rows.len() - counted().count();
+    // A word of a newer version, or none.
+    let unknown = rows.len() - withheld - constant - reproducible - vary;
+    let others = [(unknown, "unknown"), (withheld, "withheld")];
+    let others = others.into_iter().filter(|(count, _)| *count > 0);
+    let others: String = others.map(|(count, word)| format!(", {count} {word}")).collect();
     let mut words = format!(
-        "{} rows: {} constant, {} reproducible, {} vary ({boots} boots)",
+        "{} rows: {constant} constant, {reproducible} reproducible, {vary} vary{others} ({} boots)",
         rows.len(),
-        of(Repeats::Constant),
-        of(Repeats::Reproducible),
-        of(Repeats::Varies)
+        boots.unwrap_or(0)
     );
     if left_out > 0 {
         words.push_str(&format!("; {left_out} cannot be counted here: oscost report --format json"));
@@ -97,11 +104,11 @@ fn foot(result: &RunResult, rows: &[&Figure], stored: Option<&str>, unicode: boo
     let mut all = vec![words];
     all.extend(WHAT.map(str::to_owned));
     all.extend(result.warnings.iter().map(|warning| plain(warning, unicode)));
-    let next = match stored {
-        Some(_) => "Saved as @-1. Next: oscost count ID --kernel K --by-function | oscost compare",
-        None => "Next: oscost count ID --kernel K --by-function",
-    };
-    all.push(next.to_owned());
+    let next = "Next: oscost count ID --kernel K --by-function";
+    all.push(match saved {
+        Some(saved) => format!("Saved as {}. {next} | oscost compare", plain(saved, unicode)),
+        None => next.to_owned(),
+    });
     all
 }
 

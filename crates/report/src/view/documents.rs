@@ -19,7 +19,7 @@ pub(super) use answers::{Told, answers, published as published_answers};
 pub(super) use summary::judged;
 
 /// What a statement can be said to be, in the order of the tally.
-const JUDGEMENTS: [&str; 7] = [
+const JUDGEMENTS: [&str; 8] = [
     "holds",
     "holds in part",
     "does not hold",
@@ -27,6 +27,7 @@ const JUDGEMENTS: [&str; 7] = [
     "not testable here",
     "machine's figure",
     "not judged",
+    "unknown",
 ];
 
 /// What `count` statements are.

@@ -59,8 +59,13 @@ impl Story<'_> {
         let findings: Vec<_> =
             found.map(|(check, name)| format!("{name}: {}", self.clause(&check.says))).collect();
         let reservations = counted(disturbing.len(), "reservation", "reservations");
-        let told =
-            |what: &str| format!("fit to measure, with {reservations}: {what}{unknown} (oscost doctor)");
+        let unfit = disturbing.iter().zip(&names).filter(|(check, _)| check.unfit);
+        let unfit: Vec<_> = unfit.map(|(_, name)| name.as_str()).collect();
+        let fitness = match &unfit[..] {
+            [] => format!("fit to measure, with {reservations}"),
+            names => format!("unfit to measure: {}; {reservations}", names.join(", ")),
+        };
+        let told = |what: &str| format!("{fitness}: {what}{unknown} (oscost doctor)");
         (told(&findings.join("; ")), told(&names.join(", ")))
     }
 
@@ -96,7 +101,7 @@ impl Story<'_> {
         all
     }
 
-    /// How many figures there are, of which verdict, and what was withheld.
+    /// How many figures there are, of which verdict, what was withheld, and by which reference the store gives the result back.
     pub fn closing(&self, saved: Option<&str>) -> String {
         let figures = &self.result.figures;
         let measured: Vec<_> = figures.iter().filter(|figure| figure.status == Status::Measured).collect();

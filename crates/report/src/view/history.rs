@@ -29,7 +29,7 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
     let mut parts: Vec<Part> = more.into_iter().chain(listed(&runs[older..], unicode)).collect();
     // The name and the range take the rest.
     let room = columns / 5;
-    let (lines, hidden) = of_figures(runs, room, unicode);
+    let (lines, hidden, is_cut) = of_figures(runs, room, unicode);
     if lines.is_empty() {
         parts.push(Part::Answer(none(room, hidden)));
     } else {
@@ -37,7 +37,7 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
         let rows = lines.into_iter().map(|line| vec![line.name, line.strip, line.range, line.last]);
         let columns = [("figure", Left), ("runs", Left), ("range", Left), ("", Spare)];
         parts.push(Part::Table(Table::of(columns, rows)));
-        let newest = if runs.len() > room { format!(", the newest {room}") } else { String::new() };
+        let newest = if is_cut { format!(", the newest {room}") } else { String::new() };
         let answer = format!("{count}; one sign a run{newest}, from low to high; --verbose: intervals");
         parts.push(Part::Answer(std::iter::once(answer).chain(of_older(hidden)).collect()));
     }
@@ -80,8 +80,9 @@ fn listed(runs: &[(String, Outline)], unicode: bool) -> impl Iterator<Item = Par
     parts.into_iter()
 }
 
-/// Each figure of two runs or more: one sign a run, of the newest `room` runs. Then how many of them have fewer than two of these.
-fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> (Vec<HistoryLine>, usize) {
+/// Each figure of two runs or more: one sign a run, of the newest `room` runs. Then how many of them have fewer than two of these,
+/// and whether older runs have no room. Of one id alone the room is for runs that have a number of it: all that is left to ask for.
+fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> (Vec<HistoryLine>, usize, bool) {
     // Each figure with its estimate in every run: the runs are gone through once, however many there are.
     let mut newest: BTreeMap<&str, u32> = BTreeMap::new();
     for figure in runs.iter().flat_map(|(_, run)| &run.figures) {
@@ -103,22 +104,29 @@ fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> (Vec<Hi
             strip.estimates[index] = Some(estimate);
         }
     }
-    let line = |key: &(&str, &str)| known.get(key)?.line(key.0, runs.len().saturating_sub(room), unicode);
+    if newest.len() == 1 && runs.len() > room {
+        known.values_mut().for_each(|strip| strip.estimates.retain(Option::is_some));
+    }
+    let is_cut = known.values().any(|strip| strip.estimates.len() > room);
+    let line = |key: &(&str, &str)| {
+        let strip = known.get(key)?;
+        strip.line(key.0, strip.estimates.len().saturating_sub(room), unicode)
+    };
     let lines: Vec<HistoryLine> = order.iter().filter_map(line).collect();
     let several = known.values().filter(|strip| strip.estimates.iter().flatten().count() > 1).count();
     let hidden = several - lines.len();
-    (lines, hidden)
+    (lines, hidden, is_cut)
 }
 
 /// Each figure over the runs, with its intervals.
 fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Part> {
     // As many runs as a line has room for: the newest.
     let room = columns.saturating_sub(6);
-    let (lines, hidden) = of_figures(runs, room, unicode);
+    let (lines, hidden, is_cut) = of_figures(runs, room, unicode);
     if lines.is_empty() {
         return vec![Part::Answer(none(room, hidden))];
     }
-    let which = if runs.len() > room { format!("the newest {room} runs") } else { "these runs".to_owned() };
+    let which = if is_cut { format!("the newest {room} runs") } else { "these runs".to_owned() };
     let mut parts = vec![Part::Words(format!(
         "figures over {which}, one sign a run from the lowest to the highest value, blank where it was not measured; \
          then the range, and the last one with its interval; below, where one is over 1 %, how wide the interval of each \

@@ -21,7 +21,7 @@ fn visible(text: &str) -> String {
 
 fn write(folder: &Path, name: &str, result: &RunResult) -> String {
     let mut out = Vec::new();
-    page(&[Named { name, result }], &mut out).unwrap();
+    page(&[Named { name, result }], None, &mut out).unwrap();
     std::fs::write(folder.join(format!("{name}.html")), &out).unwrap();
     String::from_utf8(out).unwrap()
 }
@@ -50,7 +50,7 @@ fn three(folder: &Path, result: &RunResult) {
     slower.figures.iter_mut().for_each(|figure| fixture::scale(figure, 2.0));
     let mut out = Vec::new();
     let named = [("one", result), ("two", result), ("three", &slower)];
-    page(&named.map(|(name, result)| Named { name, result }), &mut out).unwrap();
+    page(&named.map(|(name, result)| Named { name, result }), None, &mut out).unwrap();
     std::fs::write(folder.join("three.html"), out).unwrap();
 }
 
@@ -130,8 +130,8 @@ fn a_reader_in_chromium() {
     let mut later = result.clone();
     later.conditions.kernel = "Linux 99".into();
     let mut two = Vec::new();
-    page(&[Named { name: "before", result: &result }, Named { name: "after", result: &later }], &mut two)
-        .unwrap();
+    let named = [Named { name: "before", result: &result }, Named { name: "after", result: &later }];
+    page(&named, None, &mut two).unwrap();
     std::fs::write(folder.path().join("two.html"), two).unwrap();
     three(folder.path(), &result);
     fleet(folder.path(), &result);
@@ -188,7 +188,7 @@ fn the_policy_fits_the_page() {
     let result = fixture::result();
     for result in [plotted::result(&result, &[]), result] {
         let mut out = Vec::new();
-        page(&[Named { name: "x", result: &result }], &mut out).unwrap();
+        page(&[Named { name: "x", result: &result }], None, &mut out).unwrap();
         let shown = String::from_utf8(out).unwrap();
         for (begin, end, directive) in
             [("<style>", "</style>", "style-src"), ("<script>", "</script>", "script-src")]
@@ -223,7 +223,7 @@ fn the_page_is_made_quickly() {
     let read = fastest(&|| serde_json::from_slice::<RunResult>(&bytes).unwrap().figures.len());
     let made = fastest(&|| {
         let mut out = Vec::new();
-        page(&[Named { name: "x", result: &large }], &mut out).unwrap();
+        page(&[Named { name: "x", result: &large }], None, &mut out).unwrap();
         out.len()
     });
     println!("reading {} bytes takes {read:?}, making the page of them {made:?}", bytes.len());

@@ -1,10 +1,10 @@
 //! What a screen says by itself: findings from figures that carry them, and why a row or a finding is there or not.
 
 use crate::fixture;
-use crate::written::{Says, style, written};
+use crate::written::{Says, paged, style, written};
 
-use oscost_report::{Named, RowChoice, page, price_list};
-use oscost_results::{Figure, Mark, RunResult, Status};
+use oscost_report::{Named, RowChoice, count, page, price_list, price_list_markdown};
+use oscost_results::{CheckState, Emulation, Figure, InstructionCount, Mark, Repeats, RunResult, Status};
 
 fn shown(result: &RunResult, width: usize) -> String {
     written(|out| price_list(result, None, RowChoice::default(), &style(width, false), out))
@@ -110,7 +110,7 @@ fn a_page_tells_wrong_counts_from_missing_ones() {
     let mut result = telling();
     result.figures[0].status = Status::Contradicted;
     result.figures[1].evidence.verdict = oscost_results::Verdict::Unchecked;
-    let text = written(|out| page(&[Named { name: "x", result: &result }], out));
+    let text = written(|out| page(&[Named { name: "x", result: &result }], None, out));
     text.says("counts of calls and switches: 2 confirmed, 1 wrong, 1 unchecked</li>");
 }
 
@@ -120,7 +120,7 @@ fn a_page_tells_what_has_no_number_from_what_is_unchecked() {
     for status in [Status::Unsupported, Status::Failed, Status::Withdrawn, Status::Unknown] {
         let mut result = telling();
         result.figures[0].status = status;
-        let text = written(|out| page(&[Named { name: "x", result: &result }], out));
+        let text = written(|out| page(&[Named { name: "x", result: &result }], None, out));
         text.says("counts of calls and switches: 3 confirmed, 1 without a number</li>");
         shown(&result, 120).says("4 rows: 3 checked, 1 without a number.");
     }
@@ -132,9 +132,75 @@ fn a_page_of_a_quick_run_says_what_it_lacks() {
     let mut result = telling();
     result.reproductions.clear();
     result.plan.effort = "quick".to_owned();
-    let text = written(|out| page(&[Named { name: "x", result: &result }], out));
+    let text = written(|out| page(&[Named { name: "x", result: &result }], None, out));
     text.says("At first look").says("title=\"a quick run makes fewer and shorter launches");
     text.lacks("too few launches");
+}
+
+/// What the doctor calls unfit was shown as fit, with reservations.
+#[test]
+fn an_unfit_machine_is_called_so_wherever_that_is_told() {
+    let mut result = fixture::result();
+    let disturbing = |result: &RunResult| {
+        let all = result.doctor.iter().filter(|check| check.state == CheckState::Disturbs);
+        all.map(|check| check.check.replace('_', " ")).collect::<Vec<_>>()
+    };
+    assert_eq!(disturbing(&result), ["gaps", "idle cpus"]);
+    result.doctor.iter_mut().find(|check| check.check == "gaps").unwrap().unfit = true;
+    let markdown = written(|out| price_list_markdown(&result, None, out));
+    for text in [markdown, paged(&result)] {
+        text.says("unfit to measure: gaps; 2 reservations: gaps: ").lacks("fit to measure, with");
+    }
+    shown(&result, 120).says("unfit to measure (gaps), disturbed (idle cpus)");
+    paged(&result).says("unfit to measure (gaps), disturbed (idle cpus)");
+    result.doctor.retain(|check| check.check != "idle_cpus");
+    shown(&result, 120).says("unfit to measure (gaps)").lacks("disturbed");
+}
+
+/// A name that the store does not know was said to be one that it was saved as, and another one than was asked for.
+#[test]
+fn saved_is_what_the_store_gives_back() {
+    let prices = telling();
+    let mut counts = telling();
+    counts.conditions.emulation = Some(Emulation::default());
+    let told = |saved: Option<&str>| {
+        let (list, named) = (RowChoice::default(), [Named { name: "of-a-file", result: &prices }]);
+        [
+            written(|out| price_list(&prices, saved, list, &style(120, false), out)),
+            written(|out| count::shown(&counts, saved, &style(120, false), out)),
+            written(|out| price_list_markdown(&prices, saved, out)),
+            written(|out| page(&named, saved, out)),
+        ]
+    };
+    for text in told(None) {
+        text.lacks("Saved as");
+    }
+    for text in told(Some("2026-11-20T23-14-05Z-9f2c41d0")) {
+        text.says("Saved as 2026-11-20T23-14-05Z-9f2c41d0.");
+    }
+    told(Some("@-3"))[1].says("Saved as @-3.");
+}
+
+/// Rows without a number, and words of a newer version, were in the sum and in no part of it.
+#[test]
+fn the_rows_of_a_count_add_up() {
+    let mut result = telling();
+    result.conditions.emulation = Some(Emulation::default());
+    let repeats = [Repeats::Constant, Repeats::Unknown, Repeats::Constant, Repeats::Varies];
+    for (figure, repeats) in result.figures.iter_mut().zip(repeats) {
+        figure.count = Some(InstructionCount {
+            repeats,
+            values: Vec::new(),
+            boots: 2,
+            frame: 0,
+            why: None,
+            functions: Vec::new(),
+            unknown: serde_json::Map::default(),
+        });
+    }
+    result.figures[2].status = Status::Failed;
+    written(|out| count::shown(&result, None, &style(120, false), out))
+        .says("4 rows: 1 constant, 0 reproducible, 1 vary, 1 unknown, 1 withheld (2 boots)");
 }
 
 /// A row that nobody typed says why it is there; a word that is no part of an id leaves that open.

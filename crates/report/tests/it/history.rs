@@ -4,7 +4,7 @@ use crate::fixture;
 use crate::written::{Says, flat, style, written};
 
 use oscost_report::{Named, history, history_whole, page_of_runs};
-use oscost_results::{Outline, RunResult, outline_from_bytes, to_bytes};
+use oscost_results::{Outline, OutlineFigure, RunResult, Status, outline_from_bytes, to_bytes};
 
 fn outline(factor: f64, note: Option<&str>) -> Outline {
     let mut result: RunResult = fixture::result();
@@ -121,6 +121,34 @@ fn figures_of_older_runs_alone_are_counted() {
     }
 }
 
+/// Newer runs that had no number of the figure took the room of those that had one, and the advice led nowhere.
+#[test]
+fn a_history_of_one_id_has_room_for_the_runs_that_have_a_number_of_it() {
+    type Change = fn(&mut OutlineFigure);
+    let changes: [Change; 2] = [
+        |figure| figure.status = Status::Failed,
+        |figure| figure.quantities.values_mut().for_each(|it| it.unit = "instructions".into()),
+    ];
+    for change in changes {
+        let mut newest = outline(1.0, None);
+        newest.figures.iter_mut().filter(|figure| figure.id == "clock/monotonic").for_each(change);
+        let older = [outline(1.0, None), outline(2.0, None)];
+        let mut runs = named(older.into_iter().chain(std::iter::repeat_n(newest, 20)));
+        let both = |runs: &[(String, Outline)]| {
+            let lines = written(|out| history(runs, &style(100, false), out));
+            // So wide that either has room for 20 runs.
+            [lines, shown(runs, 26, false)].map(|text| flat(&text))
+        };
+        for text in both(&runs) {
+            text.says("1 figure needs older runs: --only ID shows one");
+        }
+        runs.iter_mut().for_each(|(_, run)| run.figures.retain(|figure| figure.id == "clock/monotonic"));
+        for text in both(&runs) {
+            text.says("22.2 .. 44.4 ns").lacks("older runs: --only");
+        }
+    }
+}
+
 #[test]
 fn hostile_names_and_notes_obey_nobody() {
     let note = "\u{1b}[2J\u{202e}\r\n<script>";
@@ -168,7 +196,7 @@ fn a_system_is_a_processor_and_a_kernel() {
         let mut runs = named((0..3).map(|_| outline(1.0, None)));
         change(&mut runs[0].1);
         let newest = fixture::result();
-        let page = written(|out| page_of_runs(&runs, &[Named { name: "run-2", result: &newest }], out));
+        let page = written(|out| page_of_runs(&runs, &[Named { name: "run-2", result: &newest }], None, out));
         page.split("<h1").nth(1).unwrap().split("</h1>").next().unwrap().to_owned()
     };
     heading(&|run| run.tool.version = "0.9.9".to_owned()).says("3 runs: ").lacks(" systems: ");
@@ -181,7 +209,7 @@ fn a_system_is_a_processor_and_a_kernel() {
 fn instructions_and_times_have_a_picture_each() {
     let newest = fixture::result();
     let whole = ["run-2", "run-3"].map(|name| Named { name, result: &newest });
-    let page = written(|out| page_of_runs(&times_and_instructions(), &whole, out));
+    let page = written(|out| page_of_runs(&times_and_instructions(), &whole, None, out));
     let pictures = page.split("<li><span class=\"name\">").filter_map(|it| it.split("</li>").next());
     let own: Vec<&str> =
         pictures.filter(|it| it.contains("aria-label=\"clock/monotonic over the runs: ")).collect();

@@ -378,6 +378,7 @@ fn statements_of_ours_stand_apart_and_each_judgement_has_its_word() {
         said("a number", Judgement::ItsMachine, false),
         said("a single run", Judgement::NotJudged, false),
         said("between", Judgement::Unclear, false),
+        said("of a later version", Judgement::Unknown, false),
         said("beside it", Judgement::Holds, true),
     ];
     let shown = written(|out| reproductions(&result, &style(200, true), out));
@@ -389,7 +390,8 @@ fn statements_of_ours_stand_apart_and_each_judgement_has_its_word() {
         shown.says(words);
     }
     shown.says(" beside it (").lacks("\"beside it\"");
-    let tally = "4 statements: 1 holds in part, 1 unclear, 1 machine's figure, 1 not judged. 1 sentence of ours beside them: 1 holds";
+    let tally = "5 statements: 1 holds in part, 1 unclear, 1 machine's figure, 1 not judged, 1 unknown. 1 sentence of ours beside \
+                 them: 1 holds";
     assert!(shown.contains(tally), "{shown}");
 }
 

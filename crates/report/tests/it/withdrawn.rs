@@ -46,7 +46,7 @@ fn reports(result: &RunResult) -> Vec<(String, String)> {
         ("markdown".to_owned(), written(|out| price_list_markdown(result, None, out))),
         ("csv".to_owned(), written(|out| rows_of(result, RowFormat::Csv, out))),
         ("openmetrics".to_owned(), written(|out| open_metrics(&named, out))),
-        ("page".to_owned(), written(|out| page(&named, out))),
+        ("page".to_owned(), written(|out| page(&named, None, out))),
     ];
     for width in [60, 100, 160] {
         let style = style(width, true);

@@ -56,5 +56,5 @@ pub fn listed(result: &RunResult, width: usize, unicode: bool) -> String {
 
 /// The page of a result.
 pub fn paged(result: &RunResult) -> String {
-    written(|out| page(&[Named { name: "it", result }], out))
+    written(|out| page(&[Named { name: "it", result }], None, out))
 }

@@ -23,7 +23,8 @@ pub(super) fn section(history: &History, id: &str, out: &mut dyn Write) -> io::R
     writeln!(
         out,
         "<section class=\"over\" id=\"{id}\">\n<h2>{}</h2>\n<p class=\"note\">Oldest left, newest right; band: the \
-         intervals; each picture has an axis of its own, from its lowest to its highest end.</p>\n\
+         intervals; each picture has an axis of its own, from its lowest to its highest end, and of a tenth of its value at \
+         least.</p>\n\
          <ul class=\"multiples\">",
         escaped(&history.finding)
     )?;

@@ -28,17 +28,17 @@ const SWITCHES: f64 = 0.25;
 /// System calls an operation below which there are none: the audit's own.
 const NO_CALLS: f64 = 0.005;
 
-/// One page about `results`, oldest first: receipts of the newest, and what became of the figures until then.
-pub(crate) fn page(results: &[Named<'_>]) -> Page {
-    page_over(&results.iter().map(Run::of).collect::<Vec<_>>(), results)
+/// One page about `results`, oldest first: receipts of the newest, stored as `saved`, and what became of the figures until then.
+pub(crate) fn page(results: &[Named<'_>], saved: Option<&str>) -> Page {
+    page_over(&results.iter().map(Run::of).collect::<Vec<_>>(), results, saved)
 }
 
 /// One page about `runs`, oldest first, of which the last ones are here whole.
-pub(crate) fn page_of_runs(runs: &[(String, Outline)], whole: &[Named<'_>]) -> Page {
-    page_over(&runs.iter().map(|(name, run)| Run::outlined(name, run)).collect::<Vec<_>>(), whole)
+pub(crate) fn page_of_runs(runs: &[(String, Outline)], whole: &[Named<'_>], saved: Option<&str>) -> Page {
+    page_over(&runs.iter().map(|(name, run)| Run::outlined(name, run)).collect::<Vec<_>>(), whole, saved)
 }
 
-fn page_over(runs: &[Run], whole: &[Named<'_>]) -> Page {
+fn page_over(runs: &[Run], whole: &[Named<'_>], saved: Option<&str>) -> Page {
     let Some((newest, others)) = whole.split_last() else {
         return Page {
             title: "oscost: no result".to_owned(),
@@ -50,7 +50,7 @@ fn page_over(runs: &[Run], whole: &[Named<'_>]) -> Page {
     let bill = newest.result.bill.as_deref();
     let mut page = match bill {
         Some(bill) => super::bill::page(newest, bill),
-        None => of_one(&Story::new(newest.result, true), newest),
+        None => of_one(&Story::new(newest.result, true), saved),
     };
     let (mut like_it, mut left_out) = (Vec::new(), Vec::new());
     // The nearest predecessor first: that is the question most often asked.
@@ -86,9 +86,9 @@ fn page_over(runs: &[Run], whole: &[Named<'_>]) -> Page {
     page
 }
 
-/// A page of one result.
-fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
-    let result = named.result;
+/// A page of one result, stored as `saved`.
+fn of_one(story: &Story<'_>, saved: Option<&str>) -> Page {
+    let result = story.result;
     let (findings, trust) = screen::summary(story);
     let documents = documents::views(result, true);
     let is_reproduction = !documents.is_empty();
@@ -133,7 +133,7 @@ fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
         cards,
         sizes,
         sections,
-        closing: story.closing(Some(named.name)),
+        closing: story.closing(saved),
         checksum: checksum(result),
     }
 }

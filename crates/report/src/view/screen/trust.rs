@@ -51,25 +51,31 @@ fn befell(warning: &str) -> bool {
 fn state(story: &Story<'_>, shown: &[&Figure]) -> Said {
     let doctor = &story.result.doctor;
     let of = |state: CheckState| doctor.iter().filter(move |check| check.state == state);
-    let names: Vec<String> = of(CheckState::Disturbs).map(|check| story.words(&check.check)).collect();
+    let names = |unfit: bool| -> Vec<String> {
+        let checks = of(CheckState::Disturbs).filter(|check| check.unfit == unfit);
+        checks.map(|check| story.words(&check.check)).collect()
+    };
+    let states = [("unfit to measure", names(true)), ("disturbed", names(false))];
+    let states: Vec<_> = states.into_iter().filter(|(_, names)| !names.is_empty()).collect();
     let visible =
         visible(story, shown).map(|share| format!("changes under {share} are noise in half of the rows"));
     let (long, short) = if doctor.is_empty() {
         ("not examined".to_owned(), "not examined".to_owned())
-    } else if names.is_empty() {
+    } else if states.is_empty() {
         let unknown = of(CheckState::Unknown).count();
         let impossible = counted(unknown, "check was not possible", "checks were not possible");
         let told =
             |quiet: &str| if unknown == 0 { quiet.to_owned() } else { format!("{quiet}, {impossible}") };
         (told("quiet, as the doctor found it"), told("quiet"))
     } else {
-        (format!("disturbed ({})", names.join(", ")), "disturbed".to_owned())
+        let told = |(state, names): &(&str, Vec<String>)| format!("{state} ({})", names.join(", "));
+        (states.iter().map(told).collect::<Vec<_>>().join(", "), states[0].0.to_owned())
     };
     let with = |state: &str, more: &str| match &visible {
         Some(visible) => format!("{state}: {visible}{more}"),
         None => format!("{state}{more}"),
     };
-    let more = if doctor.is_empty() || !names.is_empty() { "; oscost doctor" } else { "" };
+    let more = if doctor.is_empty() || !states.is_empty() { "; oscost doctor" } else { "" };
     Said {
         label: LABEL,
         ways: vec![with(&long, more), with(&long, ""), with(&short, more), with(&short, "")],
