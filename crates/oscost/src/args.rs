@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(long, value_name = "WHAT")]
     pub generate: Option<Generate>,
     /// File or folder for --generate, instead of standard output
-    #[arg(short, value_name = "PATH", requires = "generate")]
+    #[arg(short, value_name = "PATH", requires = "generate", value_parser = file())]
     pub output: Option<PathBuf>,
     /// Without one: the start screen
     #[command(subcommand)]

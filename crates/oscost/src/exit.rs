@@ -1,5 +1,6 @@
 //! Exit codes: one list, which the man page shows too.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -98,7 +99,21 @@ impl Exit {
 /// The exit code as `git bisect run` must get it, however early the program ends: arguments that cannot be understood are no
 /// bad commit.
 pub fn in_bisection(exit: Exit) -> Exit {
-    if std::env::args_os().any(|argument| argument == "--bisect") { exit.of_bisection() } else { exit }
+    if bisects(std::env::args_os()) { exit.of_bisection() } else { exit }
+}
+
+/// Whether the command is `compare` and has the option: a program that `bill` starts may have one of that name.
+fn bisects(arguments: impl Iterator<Item = OsString>) -> bool {
+    let mut own = arguments.skip(1).take_while(|argument| argument != "--");
+    // Of the options before a command this one has a value.
+    let mut is_value = false;
+    let command = own.find(|argument| {
+        let is_command = !is_value && !argument.as_encoded_bytes().starts_with(b"-");
+        is_value = argument == "--color";
+        is_command
+    });
+    command.is_some_and(|command| command == "compare")
+        && own.any(|argument| argument == "--bisect" || argument.as_encoded_bytes().starts_with(b"--bisect="))
 }
 
 impl From<Exit> for ExitCode {
@@ -140,5 +155,36 @@ impl Ended {
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// git takes 2 for a bad commit, whichever way the option was typed; other commands keep their codes.
+    #[test]
+    fn codes_of_a_bisection_are_those_of_compare_alone() {
+        let told = |call: &str| bisects(call.split(' ').map(OsString::from));
+        for call in [
+            "oscost compare --bisect base.json syscall/getpid",
+            "oscost compare --bisect=base.json syscall/getpid",
+            "oscost compare --bisect",
+            "oscost -q --color always compare -v --threshold 9% --bisect base.json syscall/getpid",
+            "oscost --color=always compare --bisect base.json syscall/getpid",
+        ] {
+            assert!(told(call), "{call}");
+        }
+        for call in [
+            "oscost",
+            "oscost bill -- ./tool --bisect x",
+            "oscost bill -- compare --bisect x",
+            "oscost run compare --bisect",
+            "oscost compare a.json -- --bisect",
+            "oscost compare --bisected a.json",
+            "oscost --color compare run --bisect",
+        ] {
+            assert!(!told(call), "{call}");
+        }
     }
 }

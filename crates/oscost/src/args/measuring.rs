@@ -7,12 +7,14 @@ mod doctor;
 pub mod set;
 mod tick;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use oscost_families::scaling::MOST_WORKERS;
+use oscost_results::document::{APUE, CONTEXT_SWITCH, FoundingDocument, GRAME, OSTEP, TLPI};
 
 use super::Format;
+use crate::exit::Ended;
 
 pub use bill::{Bill, Format as BillFormat};
 pub use count::{Count, Format as CountFormat};
@@ -127,6 +129,46 @@ pub struct Reproduce {
     pub json: Option<PathBuf>,
 }
 
+/// Documents whose C programs a reader may have copies of.
+const OF_COPIES: &[FoundingDocument] = &[TLPI, GRAME, OSTEP];
+
+impl Reproduce {
+    /// Fails where something was asked for that no chosen document has, or that no output has a place for.
+    ///
+    /// # Errors
+    /// Misuse: it would be measured, and lost.
+    pub fn refuse_what_is_lost(&self, chosen: impl Fn(FoundingDocument) -> bool) -> Result<(), Ended> {
+        let with = |peer: &str| self.with.iter().any(|it| it.split_once('=').is_some_and(|it| it.0 == peer));
+        let has_peers = self.c.is_some() || with("lmbench");
+        let owned: [(bool, &str, &[FoundingDocument]); 5] = [
+            (with("lmbench"), "--with lmbench=", &[CONTEXT_SWITCH, OSTEP]),
+            (with("elsewhere"), "--with elsewhere=", &[GRAME]),
+            (with("mandatory"), "--with mandatory=", &[APUE]),
+            (self.experiments, "--experiments", &[GRAME]),
+            (self.c.is_some(), "--c", OF_COPIES),
+        ];
+        for (is_asked, what, owners) in owned {
+            if is_asked && !owners.iter().any(|owner| chosen(*owner)) {
+                let names: Vec<&str> = owners.iter().map(|owner| owner.name).collect();
+                let names = names.join(" or ");
+                return Err(Ended::misuse(format!("{what} belongs to {names}, which was not chosen")));
+            }
+        }
+        // Standard output holds the result then, and not the tables.
+        let is_result = self.json.as_deref() == Some(Path::new("-")) && self.output.is_none();
+        let is_prose = matches!(self.format, Told::Text | Told::Markdown) && !is_result;
+        if self.worksheet && !is_prose {
+            return Err(Ended::misuse(
+                "--worksheet is told as text or markdown; beside --json - it needs -o FILE",
+            ));
+        }
+        if has_peers && self.format == Told::Csv && self.json.is_none() {
+            return Err(Ended::misuse("csv has no place for --c and --with lmbench=: add --json FILE"));
+        }
+        Ok(())
+    }
+}
+
 /// How a reproduction is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Told {
@@ -183,4 +225,62 @@ pub enum IdleCpu {
     /// First as with halt, then as with poll: two prices
     #[default]
     Both,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use oscost_documents::ALL;
+
+    use super::*;
+    use crate::args::{Arguments, Command};
+    use crate::crosscheck::copies::C;
+
+    #[test]
+    fn copies_are_of_documents_that_have_programs() {
+        for document in ALL {
+            let of = |id: &str| id.split('/').next() == Some(document.founding.name);
+            let has = C.probes.iter().any(|probe| probe.counterpart.is_some_and(of));
+            assert_eq!(has, OF_COPIES.contains(&document.founding), "{}", document.founding.name);
+        }
+    }
+
+    /// They were measured for minutes, and shown nowhere.
+    #[test]
+    fn what_a_reproduction_would_lose_is_refused() {
+        let refused = |call: &str| {
+            let words = ["oscost", "reproduce"].into_iter().chain(call.split(' '));
+            let command = Arguments::try_parse_from(words).expect(call).command;
+            let Some(Command::System(MeasuringCommand::Reproduce(options))) = command else {
+                panic!("{call}");
+            };
+            let chosen = |founding: FoundingDocument| options.documents.iter().any(|it| it == founding.name);
+            options.refuse_what_is_lost(chosen).err().map(|ended| ended.to_string()).unwrap_or_default()
+        };
+        for (call, words) in [
+            ("tlpi --with lmbench=x", "--with lmbench= belongs to context-switch or ostep"),
+            ("tlpi --with elsewhere=x", "--with elsewhere= belongs to grame"),
+            ("grame --with mandatory=x", "--with mandatory= belongs to apue"),
+            ("apue --experiments", "--experiments belongs to grame"),
+            ("context-switch --c x", "--c belongs to tlpi or grame or ostep"),
+            ("ostep --worksheet --format html", "text or markdown"),
+            ("ostep --worksheet --json -", "-o FILE"),
+            ("ostep --c x --format csv", "csv has no place"),
+            ("ostep --with lmbench=x --format csv", "csv has no place"),
+        ] {
+            assert!(refused(call).contains(words), "{call}: {}", refused(call));
+        }
+        for call in [
+            "tlpi",
+            "tlpi ostep --with lmbench=x",
+            "grame --with elsewhere=x --experiments",
+            "ostep --worksheet --format markdown",
+            "ostep --worksheet --json - -o x",
+            "ostep --worksheet --json x",
+            "ostep --c x --format html",
+            "ostep --c x --format csv --json x",
+        ] {
+            assert_eq!(refused(call), "", "{call}");
+        }
+    }
 }

@@ -268,11 +268,11 @@ fn show(options: &Count, results: &[RunResult], stored: Option<&str>, talk: &Tal
                 .zip(results)
                 .map(|(kernel, result)| Named { name: kernel.to_str().unwrap_or("count"), result })
                 .collect();
-            output::data(|out| oscost_report::page(&named, out))
+            output::data(|out| oscost_report::page(&named, stored, out))
         }
         CountFormat::Text => output::data(|out| match results {
             [before, now] => report::Changes::between(before, now).text(&style, out),
-            [only] => report::shown(only, stored, &style, out),
+            [only] => report::shown(only, stored.map(|_| "@-1"), &style, out),
             _ => Ok(()),
         }),
     }

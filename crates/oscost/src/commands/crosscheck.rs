@@ -42,16 +42,22 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
     let asked = asked(options)?;
+    // Whatever is here, what was asked for must be possible.
+    session::check(&options.measuring)?;
     let ids: Vec<String> = asked
         .iter()
         .filter(|asked| asked.path.is_some())
         .filter_map(|asked| asked.probe.counterpart.map(str::to_owned))
         .collect();
-    let choices = if ids.is_empty() {
+    let mut choices = if ids.is_empty() {
         Vec::new()
     } else {
         catalogue().select(&ids, Tier::Family).map_err(Ended::misuse)?
     };
+    // The user named none that a peer brings along.
+    for choice in &mut choices {
+        choice.named = options.patterns.iter().any(|pattern| pattern == choice.card().id);
+    }
     let cpus = session::cpus(&options.measuring)?;
     let contestants = contestants(&asked, &cpus);
     let effort = session::effort(&options.measuring);
@@ -62,11 +68,11 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
         deadline_ns: effort.deadline_ns.max(900 * SECOND),
         ..effort
     };
-    let (result, signal) = if contestants.is_empty() {
-        (None, None)
+    let (result, exit) = if contestants.is_empty() {
+        (None, Exit::Done)
     } else {
-        let (result, signal) = measured(options, &choices, &contestants, effort, talk)?;
-        (Some(result), signal)
+        let (result, exit) = measured(options, &choices, &contestants, effort, talk)?;
+        (Some(result), exit)
     };
     let rows = rows(&asked, result.as_ref());
     let mut text = Vec::new();
@@ -80,14 +86,15 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
     // Nobody may read standard output: it comes last.
     let saved = match (&options.json, &result) {
         (Some(path), Some(result)) => oscost_results::save_as(path, result).map_err(Ended::unwritable),
-        _ => Ok(()),
+        (Some(path), None) => Err(Ended::unwritable(format!(
+            "{} was not written: no program of a peer is here, so there is no result",
+            path.display()
+        ))),
+        (None, _) => Ok(()),
     };
     let shown = output::data(|out| out.write_all(&text));
     session::all_of([saved, shown])?;
-    Ok(match signal {
-        Some(signal) => Exit::Signal(signal),
-        None => Exit::Done,
-    })
+    Ok(exit)
 }
 
 fn measured(
@@ -96,14 +103,15 @@ fn measured(
     contestants: &[Foreign],
     effort: Effort,
     talk: &Talk,
-) -> Result<(RunResult, Option<u8>), Ended> {
+) -> Result<(RunResult, Exit), Ended> {
     let mut session = session::run(
         Request { contestants, ..Request::new(choices, &options.patterns, &options.measuring, effort) },
         talk,
     )?;
     // A comparison of tools is no run of the store: its peers' figures would stand in histories as ours.
     session.discard();
-    Ok((session.measured.result, session.signal))
+    let exit = session.exit(choices);
+    Ok((session.measured.result, exit))
 }
 
 /// The probes that the options choose.

@@ -13,29 +13,43 @@ use crate::progress::Progress;
 use crate::session;
 use crate::signals::Signals;
 
-/// Examines the machine, or tries the instrument on it, and shows what was found.
+/// Examines the machine, or tries the instrument on it, or both, and shows what was found.
 pub fn doctor(options: &Doctor, talk: &Talk) -> Result<Exit, Ended> {
-    if options.verify {
-        return tried(options, talk);
-    }
-    let checks = examine(Thoroughness::Full);
-    show(&checks, options, talk)?;
-    let unfit = unfit(&checks);
-    let verdict = match unfit.as_slice() {
-        [] => "fit to measure: floors hold".to_owned(),
-        names => format!("unfit to measure: {}", names.join(", ")),
+    let is_examined = options.check || !options.verify;
+    let examined = if is_examined { examine(Thoroughness::Full) } else { Vec::new() };
+    let tried = match options.verify.then(|| tried(talk)).transpose()? {
+        Some(Err(signal)) => return Ok(Exit::Signal(signal)),
+        Some(Ok(checks)) => checks,
+        None => Vec::new(),
     };
-    if options.check && !unfit.is_empty() {
-        return Err(Ended::unfit(verdict));
-    }
-    if !options.json {
+    show(&[&examined[..], &tried].concat(), options, talk)?;
+    let verdict = verdict(&examined);
+    let exit = ended(options, &examined, &tried, &verdict)?;
+    if exit == Exit::Done && is_examined && !options.json {
         output::data(|out| writeln!(out, "{verdict}"))?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
-/// The instrument on this machine: code 5 where it fails.
-fn tried(options: &Doctor, talk: &Talk) -> Result<Exit, Ended> {
+/// Whether the machine is fit, in words.
+fn verdict(examined: &[Check]) -> String {
+    match unfit(examined).as_slice() {
+        [] => "fit to measure: floors hold".to_owned(),
+        names => format!("unfit to measure: {}", names.join(", ")),
+    }
+}
+
+/// Code 5 where the machine is unfit and that was asked, and where the instrument failed.
+fn ended(options: &Doctor, examined: &[Check], tried: &[Check], verdict: &str) -> Result<Exit, Ended> {
+    if options.check && !unfit(examined).is_empty() {
+        return Err(Ended::unfit(verdict));
+    }
+    let failed = tried.iter().any(|check| check.state == CheckState::Disturbs);
+    Ok(if failed { Exit::Unfit } else { Exit::Done })
+}
+
+/// What the instrument finds on this machine, or the signal that ended it.
+fn tried(talk: &Talk) -> Result<Result<Vec<Check>, u8>, Ended> {
     let _lock = session::lock_or_wait()?;
     let signals = Signals::listen()?;
     let supervisor = Supervisor::new(signals.flag())
@@ -43,12 +57,7 @@ fn tried(options: &Doctor, talk: &Talk) -> Result<Exit, Ended> {
     let mut progress = Progress::new(!talk.quiet);
     let checks = verify(&supervisor, &catalogue(), &mut |event| progress.show(event));
     progress.end();
-    if let Some(signal) = signals.deliver() {
-        return Ok(Exit::Signal(signal));
-    }
-    show(&checks, options, talk)?;
-    let failed = checks.iter().any(|check| check.state == CheckState::Disturbs);
-    Ok(if failed { Exit::Unfit } else { Exit::Done })
+    Ok(signals.deliver().map_or(Ok(checks), Err))
 }
 
 fn show(checks: &[Check], options: &Doctor, talk: &Talk) -> Result<(), Ended> {
@@ -58,4 +67,27 @@ fn show(checks: &[Check], options: &Doctor, talk: &Talk) -> Result<(), Ended> {
         }
         oscost_report::doctor(checks, &talk.style(), out)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_session::doctor::Finding;
+
+    use super::*;
+
+    /// With both options the machine was not asked, and an unfit one passed.
+    #[test]
+    fn the_machine_and_the_instrument_both_count() {
+        let fine = [Finding::fine("").named("seccomp")];
+        let bad = [Finding::disturbs("a filter", "floors").named("seccomp")];
+        let code = |check, examined: &[Check], tried: &[Check]| {
+            let options = Doctor { check, verify: true, json: false };
+            ended(&options, examined, tried, &verdict(examined)).unwrap_or_else(|ended| ended.exit)
+        };
+        assert_eq!(code(true, &bad, &fine), Exit::Unfit, "the machine");
+        assert_eq!(code(true, &fine, &bad), Exit::Unfit, "the instrument");
+        assert_eq!(code(true, &fine, &fine), Exit::Done);
+        assert_eq!(code(false, &[], &bad), Exit::Unfit);
+        assert_eq!(code(false, &bad, &[]), Exit::Done, "without --check it only tells");
+    }
 }

@@ -10,8 +10,8 @@ use oscost_families::realtime_ipc::RAW_DIR;
 use oscost_families::record_database::DIRECTORY;
 use oscost_harness::{Choice, Contained, Effort, Launched, Level, Tier, estimate_ns};
 use oscost_report::{Agreement, Named, agreement, agreement_markdown};
+use oscost_results::RunResult;
 use oscost_results::document::{APUE, CONTEXT_SWITCH, GRAME, OSTEP, TLPI};
-use oscost_results::{RunResult, Status};
 
 use super::{catalogue, crosscheck};
 use crate::args::set::{Whose, refuse_unchosen};
@@ -53,6 +53,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let documents = documents(&options.documents)?;
     let given = options.set.given(Whose::Documents)?;
     refuse_unchosen(&given, Whose::Documents, |name| documents.iter().any(|it| it.founding.name == name))?;
+    options.refuse_what_is_lost(|founding| documents.iter().any(|it| it.founding == founding))?;
     let level = session::effort(&options.measuring).level;
     let mut parameters = DocumentParameters::of(&given, level).map_err(Ended::misuse)?;
     parameters.grame.experiments = options.experiments;
@@ -140,9 +141,8 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     };
     let mut session = session::run(request, talk)?;
     let found = found_in(&session.measured.result);
-    let fewest = fewest_launches(&session.measured.result, &choices);
     let judge = |document: &&Document| match session.measured.result.partial {
-        true => judge_cut_short(document, &found, &parameters, fewest),
+        true => judge_cut_short(document, &found, &parameters),
         false => document.judge(&found, &parameters),
     };
     let told = |document: &&Document| {
@@ -201,13 +201,6 @@ fn found_in(result: &RunResult) -> Found<'_> {
         file_system: result.conditions.file_system.as_deref(),
         cpus: Some(result.plan.cpus.len()),
     }
-}
-
-/// Launches of the measured figure that has the fewest of all that were planned with several; 0 where none was measured.
-fn fewest_launches(result: &RunResult, choices: &[Choice]) -> usize {
-    let planned = |id: &str| choices.iter().any(|choice| choice.card().id == id);
-    let measured = result.figures.iter().filter(|it| it.status == Status::Measured && planned(&it.id));
-    measured.map(|figure| figure.launches.len()).min().unwrap_or(0)
 }
 
 /// The reader's copies in `folder`, compiled.
@@ -366,7 +359,7 @@ fn rendered(
         }
         Told::Csv => oscost_report::reproductions_csv(result, out)?,
         Told::Json => *out = oscost_results::to_bytes(result).map_err(io::Error::other)?,
-        Told::Html => oscost_report::page(&named, out)?,
+        Told::Html => oscost_report::page(&named, saved, out)?,
         Told::Openmetrics => oscost_report::open_metrics(&named, out)?,
     }
     Ok(text)

@@ -122,7 +122,7 @@ fn rendered(options: &Run, result: &RunResult, stored: Option<&str>, talk: &Talk
         oscost_report::price_list(result, stored.map(|_| "@-1"), choice, &style, &mut text)
     } else {
         let named = Named { name: stored.unwrap_or("this run"), result };
-        report::render(&[named], None, options.format, choice, &style, &mut text)
+        report::render(&[named], &[stored.map(str::to_owned)], options.format, choice, &style, &mut text)
     };
     rendered.map(|()| text).map_err(Ended::unwritable)
 }
@@ -133,7 +133,7 @@ fn choices(options: &Run, given: &Given, effort: &Effort, talk: &Talk) -> Result
     if options.patterns.len() == 1 && options.patterns.iter().all(|pattern| plain(pattern) == FAMILY) {
         refuse_unchosen(given, Whose::Families, |family| family == FAMILY)?;
         let ids = realtime_ipc::ids(given, effort.level).map_err(Ended::misuse)?;
-        return Ok(sessions(&ids, !given.words("transport").is_empty()));
+        return by_several(options, sessions(&ids, !given.words("transport").is_empty()));
     }
     let choices = choose::choose(&options.patterns, options.all, options.measuring.thorough, talk)?;
     refuse_unchosen(given, Whose::Families, |family| {

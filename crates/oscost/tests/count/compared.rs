@@ -50,6 +50,7 @@ fn one_instruction_is_a_difference() {
     assert_eq!(code(&["a.json", "a.json", "--fail-on", "unclear"]), Some(3), "the other row was withheld");
     assert_eq!(code(&["a.json", "b.json", "--fail-on", "slower"]), Some(2));
     assert_eq!(code(&["a.json", "b.json", "a.json"]), Some(2));
+    assert_eq!(code(&["a.json", "b.json", "--threshold", "5%"]), Some(2), "no share of a count is allowed");
     let json = stage.run(&["compare", "a.json", "b.json", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("data");
     let row = json["figures"].as_array().and_then(|rows| rows.iter().find(|row| row["id"] == ID));
@@ -123,6 +124,7 @@ fn what_has_no_answer_ends_the_bisection() {
     told(&["a.json", "syscall/invalid", "--kernel", "bzImage"], 255, "has no count of 'syscall/invalid'");
     told(&["a.json", ID, "--kernel", "/nowhere"], 255, "/nowhere");
     told(&["a.json", ID], 255, "a holds counts: add --kernel");
+    told(&["a.json", ID, "--kernel", "bzImage", "--threshold", "10%"], 255, "--threshold is for times");
     std::fs::write(stage.path("said"), "rubbish").expect("written");
     told(&["a.json", ID, "--kernel", "bzImage"], 125, "something other than a result");
     std::fs::remove_file(stage.path("qemu-system-x86_64")).expect("it is there");

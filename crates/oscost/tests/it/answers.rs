@@ -35,7 +35,7 @@ fn every_question_of_a_document_has_both_answers_on_its_page() {
         assert!(keys.len() >= 5, "{name}: {keys:?}");
         assert!(keys.iter().enumerate().all(|(at, key)| !keys[..at].contains(key)), "{name}: {keys:?}");
         let mut out = Vec::new();
-        page(&[Named { name: "x", result: &result }], &mut out).expect("written to memory");
+        page(&[Named { name: "x", result: &result }], None, &mut out).expect("written to memory");
         let shown = String::from_utf8(out).expect("a page is text");
         let cards: Vec<&str> = shown.split("<li class=\"card ").skip(1).collect();
         let answered = result.answers.iter().filter(|answer| answer.here.is_some()).count();

@@ -30,6 +30,10 @@ fn what_is_not_here_is_said_with_how_to_get_it() {
         .refused(2, "known are perf, rt-tests, stress-ng, lmbench");
     home.ask(&["crosscheck", "--with", "lmbench=/no/such/folder"]).refused(2, "is no folder");
     home.ask(&["crosscheck", "--json", "-"]).refused(2, "name a file");
+    // A file that was asked for, or one of last week, is taken for today's.
+    home.ask(&["crosscheck", "--json", "all.json", "--with", &format!("lmbench={folder}")])
+        .refused(4, "all.json was not written");
+    assert!(!home.path().join("all.json").exists());
     home.ask(&["crosscheck", "no/such/id"]).refused(2, "no peer measures 'no/such/id'");
 }
 

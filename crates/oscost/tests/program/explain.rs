@@ -24,4 +24,12 @@ fn a_stored_figure_without_a_number_says_why() {
     home.ask(&["explain", ID]).well().shows("contradicted: two calls").hides("no guest");
     store(22, &|_| {});
     home.ask(&["explain", ID]).well().hides("contradicted");
+    // A run that did not come to it hides no number.
+    store(23, &|result| {
+        result.partial = true;
+        result.figures[0].status = Status::Failed;
+        result.figures[0].why = Some("the run ended before its first launch".to_owned());
+    });
+    let page = home.ask(&["explain", ID]);
+    page.well().shows("launches").shows("Receipt").shows("failed: the run ended before its first launch");
 }

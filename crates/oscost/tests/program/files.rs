@@ -74,6 +74,20 @@ fn a_dash_is_no_file_of_the_option_o() {
     assert!(!home.path().join("-").exists());
 }
 
+/// Another format left out what was asked for, without a word.
+#[test]
+fn what_a_format_has_no_place_for_is_refused() {
+    let home = Home::new();
+    for option in [&["--what-is-in-it"][..], &["--all"], &["--sort", "price"]] {
+        for format in ["markdown", "csv", "ndjson", "json", "html", "openmetrics"] {
+            let words = format!("{} is shown as text; for another format leave", option[0]);
+            home.ask(&[&["report", "@-1", "--format", format][..], option].concat()).refused(2, &words);
+        }
+    }
+    let words = "--spread is shown as text or markdown; for another format leave";
+    home.ask(&["report", "@-1", "--spread", "--format", "html"]).refused(2, words);
+}
+
 #[test]
 fn a_relative_state_directory_is_ignored_and_that_is_said() {
     let home = Home::new();
@@ -301,10 +315,13 @@ fn a_page_of_a_thousand_results_has_their_history_and_the_receipts_of_one() {
     let rest = home.ask(&arguments);
     assert!(rest.code == Some(2) && rest.stdout.contains("12 runs"), "{:?}", rest.code);
     assert!(rest.stderr.contains("0003.json"), "{}", rest.stderr);
-    // So does one whose reader has gone.
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    finished(home.command(&arguments).stdout(writer)).ends(2);
+    // So does one whose reader has gone, also where rows are written before the damaged file is read.
+    for format in ["html", "ndjson", "csv"] {
+        let arguments = ["report", "fleet/host", "--format", format, "--quiet"];
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        finished(home.command(&arguments).stdout(writer)).ends(2);
+    }
     fs::remove_file(host.join("0003.json")).unwrap();
     assert!(home.ask(&["report", "fleet", "--format", "html"]).well().stdout.contains("12 runs"));
     home.ask(&["report", "fleet"]).refused(2, "fleet is a folder: add --fleet");

@@ -165,6 +165,10 @@ fn a_page_for_each_command_without_a_warning() {
         }
     }
     home.ask(&["--generate", "man", "list"]).refused(2, "stands alone");
+    for what in ["man", "complete-bash"] {
+        home.ask(&["--generate", what, "-o", "-"]).refused(2, "name a file");
+    }
+    assert!(!home.path().join("-").exists());
     home.ask(&["--generate", "man", "-o", "/dev/null/x"]).refused(4, "/dev/null/x");
     home.ask(&["-o", "x"]).refused(2, "--generate");
 }

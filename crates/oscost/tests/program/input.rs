@@ -26,6 +26,12 @@ fn contradictory_options_are_refused() {
     ] {
         home.ask(arguments).refused(2, "cannot be used with");
     }
+    // In whatever way they are spelled, real-time messages say by how many they are.
+    for pattern in ["realtime_ipc", "REALTIME-IPC/", "realtime_ipc/pipe"] {
+        for option in ["--processes", "--threads"] {
+            home.ask(&["run", pattern, option, "1,2", "--dry-run"]).refused(2, "operations of one process");
+        }
+    }
 }
 
 #[test]
@@ -245,7 +251,7 @@ fn a_dry_run_shows_the_plan_and_leaves_nothing() {
     }
     home.ask(&["run", "--dry-run", "--percentiles", "semaphore/system_v"])
         .well()
-        .shows("percentiles take up to 35 s more");
+        .shows("percentiles take about 35 s more");
     let narrow = finished(home.command(&["run", "--dry-run"]).env("COLUMNS", "40"));
     let wide = narrow.well().stdout.lines().find(|line| line.len() > 40 && line.trim_start().contains(' '));
     assert_eq!(wide, None, "only a name may be longer than a line");

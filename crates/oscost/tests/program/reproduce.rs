@@ -274,6 +274,8 @@ fn options_out_of_range_are_refused_with_the_range() {
     home.ask(&["reproduce", "tlpi", "--set", "nrec=5"]).refused(2, "belongs to apue, which was not chosen");
     home.ask(&["reproduce", "tlpi", "--set", "single=yes"])
         .refused(2, "belongs to apue, which was not chosen");
+    home.ask(&["reproduce", "tlpi", "--experiments"]).refused(2, "belongs to grame, which was not chosen");
+    home.ask(&["reproduce", "ostep", "--worksheet", "--format", "html"]).refused(2, "text or markdown");
     home.ask(&["reproduce", "tlpi2"]).refused(2, "there are tlpi (000), apue (001)");
     home.ask(&["reproduce", "tlpi", "--format", "pdf"]).refused(2, "text, markdown, csv");
     assert!(!home.runs().exists(), "a mistake leaves nothing behind");

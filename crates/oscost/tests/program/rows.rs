@@ -155,6 +155,25 @@ fn what_cannot_be_used_is_counted_and_costs_no_other() {
     assert_eq!(home.ask(&["report", "empty", "--format", "ndjson"]).well().stdout, "");
 }
 
+/// Of two files of one name the prices of the second one vanished from OpenMetrics, and the rest was told as of the first.
+#[test]
+fn files_of_one_name_are_told_apart_in_a_report() {
+    let home = Home::new();
+    put(&home, "a/run.json", 1, |_| ());
+    put(&home, "b/run.json", 1, |it| it.plan.seed += 1);
+    let both =
+        |format: &str| home.ask(&["report", "a/run.json", "b/run.json", "--format", format, "--ascii"]);
+    both("openmetrics")
+        .well()
+        .shows("{result=\"a/run\",id=")
+        .shows("{result=\"b/run\",id=")
+        .hides("result=\"run\"");
+    both("html").well().shows("a/run").shows("b/run").hides("Saved as");
+    // Which of them it is stands above each, and neither is in the store.
+    both("text").well().shows("a/run\n").shows("b/run\n").hides("Saved as");
+    both("markdown").well().shows("# a/run\n").shows("# b/run\n").hides("Saved as");
+}
+
 #[test]
 fn a_full_disk_leaves_the_old_file() {
     if !is_root() {

@@ -16,7 +16,7 @@ pub(crate) struct Quota {
     throttled: Option<(u64, u64)>,
 }
 
-const MATTERS: &str = "a quota stops the process for the rest of a period: max and batch_p99 include stops of many ms, and what was stopped is marked noisy";
+const MATTERS: &str = "a quota stops the process for the rest of a period: max and batch_p99 include its stops, and what was stopped is marked noisy";
 
 pub(super) fn check(system: &System) -> Finding {
     match quota(system) {
@@ -40,11 +40,10 @@ pub(super) fn check(system: &System) -> Finding {
             } else {
                 format!("as root: echo -1 > {}/cpu.cfs_quota_us", quota.directory)
             };
-            // One busy CPU never uses up more. With less, nearly every launch is stopped, and an operation may be longer than what
-            // is left of a period.
+            // One busy CPU never uses up more. With less, what is longer than two periods allow is stopped at any time.
             let is_short = quota.cpus < 1.0;
             let reaches = if is_short {
-                "less than one CPU stops nearly every launch, and compare judges none"
+                "one busy CPU uses this one up, and floors of long operations include stops"
             } else {
                 "only several busy CPUs use this one up; floors hold"
             };
@@ -154,6 +153,9 @@ mod tests {
             let check = check(&recorded.system).named("cgroup_quota");
             assert_eq!((check.state, check.unfit), (Disturbs, is_unfit), "{limit}: {check:?}");
             assert_eq!(check.matters.contains("floors hold"), !is_unfit, "{limit}: {check:?}");
+            assert_eq!(check.matters.contains("one busy CPU uses"), is_unfit, "{limit}: {check:?}");
+            // compare judges what is noisy, and near one CPU hardly a launch is stopped.
+            assert!(["compare", "launch"].iter().all(|it| !check.matters.contains(it)), "{check:?}");
         }
     }
 

@@ -13,6 +13,10 @@ const SLOW_PAIR_NS: f64 = 200.0;
 const COARSE_STEP_NS: f64 = 100.0;
 const BATCH_NS: f64 = 100_000.0;
 
+/// What may offer a processor's counter: x86 alone has it.
+const BOOT: &str =
+    "boot with tsc=reliable if the processor's TSC is sound (dmesg | grep -i clocksource says why not)";
+
 const UNKNOWN: &str = "all figures, if the clock steps by more than 100 ns or a reading enters the kernel";
 
 pub(super) fn check(system: &System) -> Finding {
@@ -58,7 +62,11 @@ pub(super) fn check(system: &System) -> Finding {
         ));
     }
     if !matters.is_empty() {
-        return Finding::disturbs(says, matters.join("; ")).remedy(remedy(system, &name));
+        let found = Finding::disturbs(says, matters.join("; "));
+        return match remedy(system, &name) {
+            Some(remedy) => found.remedy(remedy),
+            None => found,
+        };
     }
     if source.is_ok() && clock.step_ns.is_some() {
         Finding::fine(says)
@@ -67,16 +75,18 @@ pub(super) fn check(system: &System) -> Finding {
     }
 }
 
-/// A better source, where the kernel offers one.
-fn remedy(system: &System, source: &str) -> String {
+/// A better source than this one, where the kernel offers it or may offer it.
+fn remedy(system: &System, source: &str) -> Option<String> {
     let available = system.line(&format!("{DIRECTORY}/available_clocksource")).unwrap_or_default();
+    // The best one first.
     let better = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "xen"]
         .into_iter()
-        .find(|better| *better != source && available.split_whitespace().any(|name| name == *better));
-    match better {
-        Some(better) => format!("as root: echo {better} > {DIRECTORY}/current_clocksource"),
-        None => "boot with tsc=reliable if the processor's TSC is sound (dmesg | grep -i clocksource says why not)".into(),
+        .take_while(|better| *better != source)
+        .find(|better| available.split_whitespace().any(|name| name == *better));
+    if let Some(better) = better {
+        return Some(format!("as root: echo {better} > {DIRECTORY}/current_clocksource"));
     }
+    (cfg!(target_arch = "x86_64") && source != "tsc").then(|| BOOT.to_owned())
 }
 
 #[cfg(test)]
@@ -128,6 +138,23 @@ mod tests {
             "{}",
             emulated.matters
         );
+    }
+
+    #[test]
+    fn only_a_better_source_is_advised() {
+        let remedy = |source: &str, available: &str| {
+            let slow = recorded(source, Some(10.0), 900.0).with(|it| it.calls_of_readings = Some(0));
+            slow.write(AVAILABLE, available);
+            check(&slow.system).remedy
+        };
+        // It reads the same counter, and does more.
+        assert_eq!(remedy("tsc\n", "tsc kvm-clock hpet\n"), None);
+        let better = remedy("xen\n", "xen kvm-clock tsc\n").expect("a remedy");
+        assert!(better.contains("echo tsc >"), "{better}");
+        // No other processor has a TSC.
+        let is_x86 = cfg!(target_arch = "x86_64");
+        assert_eq!(remedy("hpet\n", "hpet acpi_pm\n").is_some(), is_x86);
+        assert_eq!(remedy("arch_sys_counter\n", "arch_sys_counter\n").is_some(), is_x86);
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! The privileges of this user: isolate workers, count system calls, take real-time priority, lock memory.
 
 use super::capability::{IPC_LOCK, SYS_NICE, capable};
+use super::memory_locking::ENOUGH;
 use super::system::System;
 use super::{Finding, sandbox};
-
-/// Less locked memory than this is refused to a worker.
-const LEAST_LOCKED: u64 = 64 << 20;
 
 const MATTERS: &str = "without the audit no figure is checked; without namespaces, a killed run may leave objects until the next start";
 
@@ -74,7 +72,7 @@ fn locked_memory(system: &System) -> String {
     match system.measured.locked_memory_limit {
         _ if capable(system, IPC_LOCK) == Some(true) => "memory may be locked".to_owned(),
         Some(u64::MAX) => "memory may be locked".to_owned(),
-        Some(bytes) if bytes >= LEAST_LOCKED => format!("{} MiB of memory may be locked", bytes >> 20),
+        Some(bytes) if bytes >= ENOUGH => format!("{} MiB of memory may be locked", bytes >> 20),
         Some(bytes) => format!("only {} KiB of memory may be locked: pages are touched instead", bytes >> 10),
         None => "locking of memory unknown".to_owned(),
     }

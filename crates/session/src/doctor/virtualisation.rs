@@ -70,8 +70,17 @@ pub(crate) fn hypervisor(system: &System) -> Option<Option<String>> {
         }))),
         // The processor says that there is none; a paravirtual Xen guest knows better.
         Some(None) => Some(system.line("/sys/hypervisor/type").ok()),
+        None if is_bare_metal_of_ec2(system) => Some(None),
         None => by_files().map(Some),
     }
+}
+
+/// EC2 writes its name into machines without a hypervisor, too: "c6g.metal", "c7g.metal-48xl".
+fn is_bare_metal_of_ec2(system: &System) -> bool {
+    let told = |file: &str| system.line(&format!("/sys/class/dmi/id/{file}")).unwrap_or_default();
+    let product = told("product_name");
+    let size = product.split_once('.').map_or("", |(_, size)| size);
+    told("sys_vendor") == "Amazon EC2" && (size == "metal" || size.starts_with("metal-"))
 }
 
 /// Names of the signatures in CPUID leaf 0x40000000.
@@ -164,5 +173,15 @@ mod tests {
         assert_eq!(named(None, &[("sys/hypervisor/type", "xen\n")]), Some(Some("xen".into())));
         assert_eq!(named(None, &[]), Some(None));
         assert_eq!(hypervisor(&Recorded::new(&[]).system), None);
+        // An ARM processor cannot be asked.
+        for (product, guest) in [
+            ("c7g.large\n", Some("Amazon EC2".to_owned())),
+            ("c6g.metal\n", None),
+            ("c7g.metal-48xl\n", None),
+        ] {
+            let vendor = ("sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
+            let files = [vendor, ("sys/class/dmi/id/product_name", product)];
+            assert_eq!(hypervisor(&Recorded::new(&files).system), Some(guest), "{product}");
+        }
     }
 }

@@ -25,13 +25,17 @@ pub fn page(card: &Known, others: &[&str], talk: &Talk) -> Explanation {
     let mut page = Explanation::new(format!("{}: {}", card.id, card.title)).say(sentence(card));
     let stored = outlines(talk);
     // Counts are of another machine, whose refusals say nothing of this one.
-    let newest = stored
+    let mut runs = stored
         .iter()
         .filter(|(_, outline)| has(outline, &card.id) || lacks(outline, &card.id))
         .filter_map(|(path, _)| oscost_results::load(path).ok())
-        .find(|result| !is_count(result));
-    let found =
-        newest.as_ref().and_then(|result| Some((result, result.figures.iter().find(|it| it.id == card.id)?)));
+        .filter(|result| !is_count(result));
+    let newest = runs.next();
+    // What failed there, or was not reached, hides nothing that an older run found.
+    let failed = |result: &RunResult| figure_of(result, card).is_some_and(|it| it.status == Status::Failed);
+    let older = if newest.as_ref().is_some_and(failed) { runs.find(|it| !failed(it)) } else { None };
+    let later = older.as_ref().and(newest.as_ref()).and_then(|result| figure_of(result, card));
+    let found = older.as_ref().or(newest.as_ref()).and_then(|it| Some((it, figure_of(it, card)?)));
     match found {
         Some((result, figure)) => measured(&mut page, card, result, figure),
         None => {
@@ -49,6 +53,7 @@ pub fn page(card: &Known, others: &[&str], talk: &Talk) -> Explanation {
             page.fact("Claims", claims.map(|(claim, expected)| format!("{}  {expected}", name(claim))));
         }
     }
+    page.fact("Later", later.into_iter().flat_map(lack));
     page.fact("History", [history(&stored, &card.id).unwrap_or_default()]);
     page.fact("Count", [counted(&stored, &card.id)]);
     page.fact("Beware", [card.remark.clone(), contended(card)]);
@@ -96,14 +101,21 @@ fn lacks(outline: &Outline, id: &str) -> bool {
     outline.figures.iter().any(|figure| figure.id == id && figure.status != Status::Measured)
 }
 
-/// What the newest result says.
+/// The figure of a card in a result.
+fn figure_of<'a>(result: &'a RunResult, card: &Known) -> Option<&'a Figure> {
+    result.figures.iter().find(|figure| figure.id == card.id)
+}
+
+/// Why a figure has no number.
+fn lack(figure: &Figure) -> [String; 2] {
+    let why = figure.why.as_deref().unwrap_or_default();
+    [format!("{}: {why}", figure.status.name()), figure.remedy.clone().unwrap_or_default()]
+}
+
+/// What a result says.
 fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &Figure) {
     if figure.status != Status::Measured {
-        let why = figure.why.clone().unwrap_or_default();
-        page.fact(
-            "Here",
-            [format!("{}: {why}", figure.status.name()), figure.remedy.clone().unwrap_or_default()],
-        );
+        page.fact("Here", lack(figure));
         if !figure.evidence.claims.is_empty() {
             page.fact("Receipt", receipt(figure));
         }
@@ -147,12 +159,12 @@ fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &F
 }
 
 /// What answered the readings of a clock: the clock source of that run, and whether they entered the kernel, by their counted
-/// calls. Where the vDSO is to answer and did not, `doctor` has the remedy.
+/// calls. Where the vDSO is to answer and did not, `doctor` says more.
 fn clock(call_path: &str, source: Option<&str>, calls: f64) -> Option<String> {
     let by = match (calls > 0.0, call_path) {
         (false, _) => "no reading entered the kernel",
         (true, "vdso") => {
-            "the vDSO did not answer it: each reading was a system call; 'oscost doctor' has the remedy"
+            "the vDSO did not answer it: each reading was a system call; 'oscost doctor' says more"
         }
         (true, _) => "each reading is a system call, whatever the clock source is",
     };

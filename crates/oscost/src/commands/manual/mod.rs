@@ -137,10 +137,20 @@ mod tests {
     use crate::args::set::Whose;
     use crate::args::{Command, MeasuringCommand};
 
-    /// Words of a call, as a shell would split them.
+    /// Words of the first call, as a shell splits them.
     fn words(call: &str) -> Vec<&str> {
-        let call = call.split(" && ").next().unwrap_or(call);
-        call.split(' ').skip_while(|word| *word != "oscost").collect()
+        let words = call.split(' ').map(word).collect::<Vec<_>>().into_iter();
+        words.take_while(|word| *word != "&&").skip_while(|word| *word != "oscost").collect()
+    }
+
+    /// What a shell makes of a word. Outside of quotes nothing may mean something to it.
+    fn word(typed: &str) -> &str {
+        if let Some(quoted) = typed.strip_prefix('\'').and_then(|typed| typed.strip_suffix('\'')) {
+            return quoted;
+        }
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,=@".contains(letter);
+        assert!(typed == "&&" || typed.chars().all(is_plain), "{typed}: quote it, or a shell reads it");
+        typed
     }
 
     #[test]
@@ -181,6 +191,14 @@ mod tests {
         let shared = FILES.iter().chain(ENVIRONMENT).map(|(_, _, commands)| *commands);
         for command in shared.chain(CODES.iter().map(|(_, commands)| *commands)).flatten() {
             assert!(known.contains(&&format!("{}.1", file(command))), "{command} has no page");
+        }
+    }
+
+    #[test]
+    fn what_a_shell_reads_is_quoted() {
+        assert_eq!(words("git run oscost bill 'calls<=9' && oscost list"), ["oscost", "bill", "calls<=9"]);
+        for bare in ["calls<=9", "pipe*", "$HOME", "~", "'a", "a|b", "&", "#a"] {
+            assert!(std::panic::catch_unwind(|| word(bare)).is_err(), "{bare}");
         }
     }
 

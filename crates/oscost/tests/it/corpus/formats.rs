@@ -46,8 +46,8 @@ pub fn render(result: &RunResult, width: usize) {
     shown::csv(&written(|out| reproductions_csv(result, out)));
     let name = result.note.as_deref().unwrap_or("");
     let named = || Named { name, result };
-    shown::page(&written(|out| page(&[named()], out)));
-    shown::page(&written(|out| page(&[Named { name: "base", result: &BASE }, named()], out)));
+    shown::page(&written(|out| page(&[named()], Some(name), out)));
+    shown::page(&written(|out| page(&[Named { name: "base", result: &BASE }, named()], None, out)));
     shown::open_metrics(&written(|out| open_metrics(&[named()], out)));
     shown::open_metrics(&written(|out| open_metrics(&[named(), Named { name: "", result: &BASE }], out)));
 }

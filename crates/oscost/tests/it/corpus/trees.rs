@@ -80,7 +80,7 @@ pub fn pages(data: &[u8]) -> bool {
         return false;
     }
     let mut out = Vec::new();
-    page(&named(), &mut out).expect("memory");
+    page(&named(), None, &mut out).expect("memory");
     shown::page(&out);
     let mut out = Vec::new();
     open_metrics(&named(), &mut out).expect("memory");
