@@ -12,7 +12,7 @@ const DIFFERENT: f64 = 0.05;
 /// A bill that explains less, or more, is worth one, too.
 const POOR: f64 = 0.7;
 const RICH: f64 = 1.3;
-/// What counting a call by eBPF takes at most, ns: 280 were measured (docs/measured/bill.md).
+/// What counting a call, half of a switch, or a fault by eBPF takes at most, ns: 280 were measured of a call (docs/measured/bill.md).
 const COUNTING_NS: f64 = 300.0;
 /// Nothing is held against a system time of which more may be the counting.
 const MOST_COUNTING: f64 = 1.0 / 8.0;
@@ -51,7 +51,11 @@ fn unwaited(bill: &Bill) -> u64 {
 /// What counting may have added to that time, ns: nothing to that of a free run.
 fn counting_ns(bill: &Bill) -> f64 {
     let ran_anyway = bill.counted.first().filter(|_| bill.free.is_none());
-    ran_anyway.map_or(0.0, |one| one.calls.iter().map(|call| call.times as f64 * COUNTING_NS).sum())
+    ran_anyway.map_or(0.0, |one| {
+        let calls: u64 = one.calls.iter().map(|call| call.times).sum();
+        let switches = one.switches.voluntary + one.switches.involuntary;
+        (calls + 2 * switches + one.faults.minor + one.faults.major) as f64 * COUNTING_NS
+    })
 }
 
 /// Whether too much of this system time may be the counting.

@@ -4,7 +4,7 @@ use oscost_results::Estimate;
 use oscost_results::bill::{Call, CountedRun as Counted};
 
 use crate::prices::{Prices, plus};
-use crate::tariff::{self, Rate, SLEEP, Term};
+use crate::tariff::{self, ENTRY, Rate, SLEEP, Term};
 
 /// What a call costs, all of them together; `None` where it has no rate, or a figure is missing.
 #[must_use]
@@ -15,7 +15,7 @@ pub fn of(call: &Call, prices: &Prices) -> Option<Estimate> {
 
 /// The terms of a call's price, of this rate.
 pub(crate) fn terms_of(call: &Call, rate: &Rate) -> Vec<Term> {
-    parts(call, rate).iter().flat_map(|part| [part.terms, part.inside].concat()).collect()
+    parts(call, rate).iter().flat_map(|part| [part.terms, part.inside[0], part.inside[1]].concat()).collect()
 }
 
 /// In what a price may differ from the figures', with what its rate says.
@@ -55,7 +55,7 @@ fn is_wait(call: &Call) -> bool {
 struct Part {
     terms: &'static [Term],
     /// What they hold that has rows of its own, below nothing.
-    inside: &'static [Term],
+    inside: [&'static [Term]; 2],
     count: f64,
     between: [f64; 2],
     /// None costs less than an entry into the kernel.
@@ -65,7 +65,7 @@ struct Part {
 impl Part {
     fn new(terms: &'static [Term], count: u64, is_call: bool) -> Self {
         let count = count as f64;
-        Self { terms, inside: &[], count, between: [count; 2], is_call }
+        Self { terms, inside: [&[]; 2], count, between: [count; 2], is_call }
     }
 
     fn one(&self, prices: &Prices) -> Option<Estimate> {
@@ -73,8 +73,12 @@ impl Part {
             return prices.sum(self.terms);
         }
         let whole = prices.of_call(self.terms)?;
-        let bare = prices.of_call(&[self.terms, self.inside].concat())?;
-        Some(Estimate { high: bare.high.max(whole.high), ..bare })
+        let [all, some] = self.inside;
+        let without = |inside: &[Term]| prices.of_call(&[self.terms, inside].concat());
+        // Where what is inside has no price, nobody knows how much of it that is.
+        let bare = without(all).unwrap_or(whole);
+        let least = without(&[all, some].concat()).or_else(|| prices.sum(ENTRY))?;
+        Some(Estimate { low: least.low, high: bare.high.max(whole.high), ..bare })
     }
 
     fn price(&self, prices: &Prices) -> Option<Estimate> {
@@ -114,13 +118,15 @@ fn parts(call: &Call, rate: &Rate) -> Vec<Part> {
 }
 
 /// How many descriptors or parts a call has beyond the first: the least of its class, the middle, and the most. Their number was
-/// not counted. Whoever is told the highest descriptor may watch that one alone.
+/// not counted. Whoever is told the highest descriptor may watch that one alone, and few watch all below it.
 fn beyond_the_first(call: &Call) -> [u64; 3] {
     // The largest class has no bound.
     let bound = call.count_argument.filter(|&bound| bound < u64::MAX).unwrap_or(1);
-    let least = if is_by_highest(call) { 0 } else { bound / 4 };
     let most = bound.saturating_sub(1);
-    [least, (least + most) / 2, most]
+    if is_by_highest(call) {
+        return [0, 0, most];
+    }
+    [bound / 4, (bound / 4 + most) / 2, most]
 }
 
 fn is_by_highest(call: &Call) -> bool {
@@ -134,7 +140,7 @@ fn of_class(call: &Call, rate: &Rate) -> String {
         return String::new();
     }
     if is_by_highest(call) {
-        return format!("as {middle} of up to {most} descriptors");
+        return format!("as one of up to {most} descriptors");
     }
     format!("as {middle} descriptors, the middle of {least} to {most}")
 }
@@ -181,11 +187,11 @@ mod tests {
         let select = Call { name: "pselect6".to_owned(), ..poll(256) };
         let found = of(&select, &prices()).expect("a price");
         let of_count = |count: f64| 10.0 * (200.0 + 50.0 * (count - 1.0));
-        for (is, expected) in [(found.low, 1.0), (found.value, 128.0), (found.high, 256.0)] {
+        for (is, expected) in [(found.low, 1.0), (found.value, 1.0), (found.high, 256.0)] {
             assert!((is - of_count(expected)).abs() < 1e-6, "{found:?}");
         }
         let said = circumstance(&select, tariff::rate_of(&select).expect("a rate"));
-        assert_eq!(said, "of eventfds; as 128 of up to 256 descriptors");
+        assert_eq!(said, "of eventfds; as one of up to 256 descriptors");
     }
 
     /// A program that asked a thousand times whether its child had ended paid nothing for it.
@@ -225,6 +231,14 @@ mod tests {
         let clone = call("clone3", "thread", 10);
         let found = super::of(&clone, &prices).expect("a price");
         assert_eq!((found.low, found.value, found.high), (69_000.0, 69_000.0, 100_000.0));
+        let mut few = Prices::default();
+        few.add(
+            "thread/create_join/stack_cached",
+            Estimate { value: 10_000.0, low: 10_000.0, high: 10_000.0, extremes: false },
+        );
+        few.add("syscall/getpid_libc", Estimate { value: 100.0, low: 100.0, high: 100.0, extremes: false });
+        let found = super::of(&clone, &few).expect("a price without that of a switch");
+        assert_eq!((found.low, found.value, found.high), (1000.0, 100_000.0, 100_000.0));
         // The loop of the figure costs what the figure does.
         let calls = vec![
             clone,

@@ -118,8 +118,11 @@ fn is_permitted(rule: &SavingRule, counted: &Counted) -> bool {
                 made >= times / 2 || made >= rule.least && made >= times / 4
             }
             Asks::Mapping(least) => counted.calls.iter().any(|call| {
+                // glibc reserves the addresses of an arena for each thread: 128 MiB, of which it uses little.
+                let is_arena = call.on == "reserved" && call.size_class == Some(256 << 20);
                 call.name == "mmap"
-                    && call.on == "anonymous"
+                    && ["anonymous", "reserved"].contains(&&*call.on)
+                    && !is_arena
                     && call.size_class.is_some_and(|size| size > *least)
             }),
         })

@@ -23,9 +23,9 @@ pub struct Rate {
     pub more: &'static [Term],
     /// What a call costs that carries no byte, where that is another price.
     pub nothing: &'static [Term],
-    /// What `each` holds that has rows of its own, below nothing. How much of it a libc does was not counted: the price is without it,
-    /// and its high end with it.
-    pub inside: &'static [Term],
+    /// What `each` holds that has rows of its own, below nothing: what every libc does, and what some do besides. The price is without
+    /// the first, its low end without both, and its high end with both.
+    pub inside: [&'static [Term]; 2],
     /// In what the figures' circumstances differ; of a rate without terms, in whose price it is.
     pub circumstance: &'static str,
 }
@@ -38,7 +38,7 @@ const SPAWN: &str = "posix_spawn less the exec, with the child's end and the wai
 const OTHER_MEMORY: &str = "one page that nobody touched; more memory costs more";
 
 const fn rate(calls: &'static [&'static str], each: &'static [Term], circumstance: &'static str) -> Rate {
-    Rate { calls, on: &[], each, byte: &[], more: &[], nothing: &[], inside: &[], circumstance }
+    Rate { calls, on: &[], each, byte: &[], more: &[], nothing: &[], inside: [&[]; 2], circumstance }
 }
 
 const fn on(kinds: &'static [&'static str], rate: Rate) -> Rate {
@@ -49,7 +49,7 @@ const fn carrying(byte: &'static [Term], nothing: &'static [Term], rate: Rate) -
     Rate { byte, nothing, ..rate }
 }
 
-const fn holding(inside: &'static [Term], rate: Rate) -> Rate {
+const fn holding(inside: [&'static [Term]; 2], rate: Rate) -> Rate {
     Rate { inside, ..rate }
 }
 
@@ -224,7 +224,7 @@ pub static RATES: &[Rate] = &[
     on(
         &["thread"],
         holding(
-            IN_THREAD,
+            [IN_THREAD, &[]],
             rate(
                 &["clone", "clone3"],
                 &[("thread/create_join/stack_cached", 1.0)],
@@ -232,8 +232,8 @@ pub static RATES: &[Rate] = &[
             ),
         ),
     ),
-    on(&["process, waited for"], holding(IN_SPAWN, rate(&["clone", "clone3"], VFORK, SPAWN))),
-    holding(IN_SPAWN, rate(&["vfork"], VFORK, SPAWN)),
+    on(&["process, waited for"], holding([IN_SPAWN, IN_OLD_SPAWN], rate(&["clone", "clone3"], VFORK, SPAWN))),
+    holding([IN_SPAWN, IN_OLD_SPAWN], rate(&["vfork"], VFORK, SPAWN)),
     rate(&["fork", "clone", "clone3"], FORK, "of a small process, with the child's end and the wait"),
     rate(
         &["execve", "execveat"],

@@ -91,14 +91,16 @@ pub(crate) const IN_THREAD: &[Term] = &[
     ("context_switch/pipe/same_cpu", -1.0),
     ("context_switch/pipe_alone/same_cpu", 1.0),
 ];
-/// The same of posix_spawn by glibc 2.36: two calls for the action of each signal, three for masks, the child's stack, and the
-/// sleep until the child is another program.
+/// The same of posix_spawn: five calls that do little, the child's stack, and the sleep until the child is another program.
 pub(crate) const IN_SPAWN: &[Term] = &[
-    ("syscall/getpid_libc", -125.0),
+    ("syscall/getpid_libc", -5.0),
     ("memory/mmap_munmap", -1.0),
     ("context_switch/pipe/same_cpu", -1.0),
     ("context_switch/pipe_alone/same_cpu", 1.0),
 ];
+
+/// glibc before 2.38 makes two calls for the action of each signal besides.
+pub(crate) const IN_OLD_SPAWN: &[Term] = &[("syscall/getpid_libc", -120.0)];
 
 /// The figure of a term.
 pub(crate) fn figure(id: &str) -> &str {

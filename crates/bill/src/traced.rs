@@ -15,9 +15,13 @@ pub fn mappings(tid: i32) -> u64 {
     text.map_or(0, |text| text.lines().count() as u64)
 }
 
-/// The program at this path, if it runs with the rights of its owner or group, or with capabilities of its own.
+/// The program at this path, if it runs with the rights of its owner or group, or with capabilities of its own. Where no new
+/// privileges are given (PR_SET_NO_NEW_PRIVS), it has none of them anyway.
 #[must_use]
 pub fn other_rights(path: &str) -> Option<String> {
+    if status_of(std::process::id().cast_signed()).lines().any(|line| line == "NoNewPrivs:\t1") {
+        return None;
+    }
     let metadata = std::fs::metadata(path).ok()?;
     let sets = metadata.mode() & 0o4000 != 0 && metadata.uid() != oscost_sys::identity::uid()
         || metadata.mode() & 0o2000 != 0 && metadata.gid() != oscost_sys::identity::gid()

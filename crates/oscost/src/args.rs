@@ -147,7 +147,7 @@ pub struct Report {
     #[arg(long, conflicts_with_all = ["only", "what_is_in_it", "anonymous", "sort"])]
     pub fleet: bool,
     /// Show how far runs of one machine lie apart, in the numbers that compare judges
-    #[arg(long, conflicts_with_all = ["what_is_in_it", "fleet", "sort"])]
+    #[arg(long, conflicts_with_all = ["what_is_in_it", "fleet", "sort", "all"])]
     pub spread: bool,
     /// Leave out every fact that identifies the host or the user, for publication
     #[arg(long)]

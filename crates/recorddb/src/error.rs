@@ -41,7 +41,7 @@ pub enum Refusal {
     },
     /// It is locked in another way: neither would see the other's locks. A reader is refused even where it is alone, because it
     /// cannot tell those who come to write how it locks.
-    #[error("its way of locking is {found}: open it with the same")]
+    #[error("its way of locking is {found}: open it with the same (mutexes need write access)")]
     OtherLockWay {
         /// The way of those who have it open, or of the last that wrote.
         found: &'static str,

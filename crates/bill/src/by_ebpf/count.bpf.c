@@ -817,7 +817,8 @@ int ended(u64 *ctx)
 
 	if (totals_ && totals_->watched == id)
 		totals_->end = 1ULL << 32 | (u32)task->exit_code;
-	if (totals_ && is_unwaited(task))
+	// Who waits for the watched one is no part of it.
+	if (totals_ && totals_->watched != id && is_unwaited(task))
 		__sync_fetch_and_add(&totals_->unwaited, 1);
 	if (thread->interrupted.left)
 		count(&thread->interrupted, 1, 0, 0);

@@ -110,7 +110,7 @@ impl Outcome {
     fn why(&self) -> String {
         let unsent = match self.skipped {
             0.0 => String::new(),
-            ticks => format!(", {} ticks never sent", grouped(ticks as u64)),
+            ticks => format!(", {} ticks of all never sent", grouped(ticks as u64)),
         };
         let percent = self.not_in_time * 100.0;
         format!("{percent:.1} % not in time{unsent}, worst {}", duration(self.worst_ns * 1e-9))

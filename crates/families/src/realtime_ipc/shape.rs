@@ -144,7 +144,6 @@ impl Shape {
     pub fn misfit(&self) -> Option<String> {
         let ticks = self.ticks.unwrap_or(100);
         // A load makes a session as long as it needs, and the table holds what is discarded, too.
-        let most = || planned(self, false).1;
         Some(match () {
             () if !CLIENTS.contains(&self.clients) => {
                 format!("{} clients: use 1 to 999", self.clients)
@@ -162,10 +161,11 @@ impl Shape {
                 "idle_cpu=poll is for CPUs that the server wakes: --set placement=spread".to_owned()
             }
             () if !COUNTS.contains(&ticks) => format!("{ticks} ticks: use 10 to 100000"),
-            () if self.clients * most() > MOST_WORDS => {
+            () if self.clients * planned(self, false).1 > MOST_WORDS => {
+                let (discarded, most) = planned(self, false);
                 format!(
-                    "{} ticks for {} clients are too many: at most {MOST_WORDS} latencies fit",
-                    most(),
+                    "{most} ticks, {discarded} of which are discarded, for {} clients are too many: at most {MOST_WORDS} \
+                     latencies fit",
                     self.clients
                 )
             }

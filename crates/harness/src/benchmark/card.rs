@@ -23,7 +23,7 @@ pub struct Card {
     pub operations_per_iteration: u64,
     /// Iterations that a batch holds at least, where fewer of them measure something else.
     pub batch_at_least: u64,
-    /// Whether a batch uses up what was made ready for it: the iterations of a second one would do something else.
+    /// Whether each batch has to be made ready for: a second one would do something else, or stand in the way of what the first left.
     pub uses_up: bool,
     /// How the operation is reached.
     pub call_path: CallPath,

@@ -20,8 +20,8 @@ const PASSES: u64 = 10_000_000;
 const TIMES_LAUNCH: u64 = 250;
 const MILLISECOND: u64 = 1_000_000;
 const WARM_UP_NS: u64 = 100 * MILLISECOND;
-/// Of what is made ready for each batch, a pass that follows another one does something else.
-const USED_UP: &str = "each batch uses up what was made ready for it, so no single pass can be repeated";
+/// A pass that follows another one would do something else, or stand in its way.
+const MADE_READY: &str = "each batch has to be made ready for, so no single pass can be repeated";
 
 /// What came of timing operations one by one.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ fn percentiles_by(
         };
         let mut launches = Vec::new();
         let mut void = 0;
-        let mut why = card.uses_up.then(|| USED_UP.to_owned());
+        let mut why = card.uses_up.then(|| MADE_READY.to_owned());
         while launches.len() < LAUNCHES as usize && why.is_none() {
             emit(&Event::Phase(&format!("percentiles of {}, launch {}", card.id, launches.len() + 1)));
             let stream = (1 << 40) + ((index as u64) << 16) + launches.len() as u64 + u64::from(void);
@@ -227,7 +227,7 @@ mod tests {
         let (all, jobs, _) = run(&[choice(card), batched("b")], |_, report| Ok(report));
         let found: Vec<(&str, Option<&String>)> =
             all.found.iter().map(|(id, found)| (id.as_str(), found.as_ref().err())).collect();
-        assert_eq!(found, [("a", Some(&USED_UP.to_owned())), ("b", None)]);
+        assert_eq!(found, [("a", Some(&MADE_READY.to_owned())), ("b", None)]);
         assert!(jobs.iter().all(|job| job.ids == ["b"]));
     }
 

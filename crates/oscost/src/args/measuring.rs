@@ -162,9 +162,6 @@ impl Reproduce {
                 "--worksheet is told as text or markdown; beside --json - it needs -o FILE",
             ));
         }
-        if has_peers && self.format == Told::Csv && self.json.is_none() {
-            return Err(Ended::misuse("csv has no place for --c and --with lmbench=: add --json FILE"));
-        }
         Ok(())
     }
 }
@@ -265,8 +262,6 @@ mod tests {
             ("context-switch --c x", "--c belongs to tlpi or grame or ostep"),
             ("ostep --worksheet --format html", "text or markdown"),
             ("ostep --worksheet --json -", "-o FILE"),
-            ("ostep --c x --format csv", "csv has no place"),
-            ("ostep --with lmbench=x --format csv", "csv has no place"),
         ] {
             assert!(refused(call).contains(words), "{call}: {}", refused(call));
         }
@@ -278,7 +273,7 @@ mod tests {
             "ostep --worksheet --json - -o x",
             "ostep --worksheet --json x",
             "ostep --c x --format html",
-            "ostep --c x --format csv --json x",
+            "ostep --c x --format csv",
         ] {
             assert_eq!(refused(call), "", "{call}");
         }

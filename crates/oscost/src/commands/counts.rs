@@ -16,7 +16,6 @@ pub fn refuse_of_times(options: &Compare, is_bill: bool) -> Result<(), Ended> {
             "--threshold is for times: one call or instruction more is more (--fail-on more:N allows N)",
         ),
         (is_bill && !options.only.is_empty(), "--only finds figures: of two bills everything is compared"),
-        (is_bill && options.cross_machine, "--cross-machine is for figures: all bills can be compared"),
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, why)) => Err(Ended::misuse(why)),

@@ -15,7 +15,7 @@ use crate::signals::Signals;
 
 /// Examines the machine, or tries the instrument on it, or both, and shows what was found.
 pub fn doctor(options: &Doctor, talk: &Talk) -> Result<Exit, Ended> {
-    let is_examined = options.check || !options.verify;
+    let is_examined = is_examined(options);
     let examined = if is_examined { examine(Thoroughness::Full) } else { Vec::new() };
     let tried = match options.verify.then(|| tried(talk)).transpose()? {
         Some(Err(signal)) => return Ok(Exit::Signal(signal)),
@@ -29,6 +29,11 @@ pub fn doctor(options: &Doctor, talk: &Talk) -> Result<Exit, Ended> {
         output::data(|out| writeln!(out, "{verdict}"))?;
     }
     Ok(exit)
+}
+
+/// The machine is asked, unless the instrument alone is.
+fn is_examined(options: &Doctor) -> bool {
+    options.check || !options.verify
 }
 
 /// Whether the machine is fit, in words.
@@ -84,6 +89,8 @@ mod tests {
             let options = Doctor { check, verify: true, json: false };
             ended(&options, examined, tried, &verdict(examined)).unwrap_or_else(|ended| ended.exit)
         };
+        let asks = |check, verify| is_examined(&Doctor { check, verify, json: false });
+        assert!(asks(true, true) && asks(true, false) && asks(false, false) && !asks(false, true));
         assert_eq!(code(true, &bad, &fine), Exit::Unfit, "the machine");
         assert_eq!(code(true, &fine, &bad), Exit::Unfit, "the instrument");
         assert_eq!(code(true, &fine, &fine), Exit::Done);

@@ -109,7 +109,6 @@ fn refuse_unshown(options: &Report) -> Result<(), Ended> {
     let asked = [
         ("--spread", options.spread, "text or markdown", is_text || options.format == Format::Markdown),
         ("--what-is-in-it", options.what_is_in_it, "text", is_text),
-        ("--all", options.all, "text", is_text),
         ("--sort", options.sort.is_some(), "text", is_text),
     ];
     match asked.iter().find(|(_, is_asked, _, is_shown)| *is_asked && !*is_shown) {

@@ -33,7 +33,7 @@ fn a_bill_is_stored_and_shown_again_and_two_are_compared_exactly() {
         |name: &str| counts.iter().find(|row| row["key"].as_str().is_some_and(|key| key.starts_with(name)));
     assert_eq!(call("execve").map(|row| (&row["a"], &row["b"])), Some((&1.into(), &1.into())), "{compared}");
     home.ask(&["compare", "--fail-on", "slower"]).refused(2, "more or fewer");
-    for option in [&["--only", "futex"][..], &["--cross-machine"], &["--threshold", "5%"]] {
+    for option in [&["--only", "futex"][..], &["--threshold", "5%"]] {
         home.ask(&[&["compare", "bill.json", "bill.json"], option].concat()).refused(2, option[0]);
     }
     home.ask(&["report", "--anonymous", "--format", "json"]).well().hides("exit 0");

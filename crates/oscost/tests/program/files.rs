@@ -78,7 +78,7 @@ fn a_dash_is_no_file_of_the_option_o() {
 #[test]
 fn what_a_format_has_no_place_for_is_refused() {
     let home = Home::new();
-    for option in [&["--what-is-in-it"][..], &["--all"], &["--sort", "price"]] {
+    for option in [&["--what-is-in-it"][..], &["--sort", "price"]] {
         for format in ["markdown", "csv", "ndjson", "json", "html", "openmetrics"] {
             let words = format!("{} is shown as text; for another format leave", option[0]);
             home.ask(&[&["report", "@-1", "--format", format][..], option].concat()).refused(2, &words);

@@ -204,7 +204,8 @@ fn refuse(
     }
     // Who reads stores nothing, and whoever writes after it looks at what is stored: the way must be that one, first or not.
     let way = words.load(header::LOCK_WAY)?;
-    if way == number(options.lock) {
+    // Its making was ended before a way was stored: there is nothing in it.
+    if way == number(options.lock) || (presence.first && way == 0) {
         return Ok(());
     }
     let found =

@@ -111,7 +111,9 @@ fn counts(bill: &Bill) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     let Some(counted) = bill.counted.first() else { return all };
     for call in &counted.calls {
-        let on = if call.on.is_empty() { String::new() } else { format!(", {}", call.on) };
+        // Bills before 0.3.6 have these mappings under the other name.
+        let on = if call.on == "reserved" { "anonymous" } else { &call.on };
+        let on = if on.is_empty() { String::new() } else { format!(", {on}") };
         // The largest class has no bound.
         let bound = |class: Option<u64>| class.filter(|&bound| bound < u64::MAX);
         let size = bound(call.size_class)

@@ -62,6 +62,11 @@ fn boot<'a>(named: &Named<'a>) -> Option<&'a str> {
     named.result.conditions.boot_id.as_deref().filter(|boot| !boot.is_empty())
 }
 
+/// Whether a result of each side is of one boot, and known to be.
+pub(super) fn share_a_boot(a: &[Named<'_>], b: &[Named<'_>]) -> bool {
+    a.iter().filter_map(boot).any(|of_a| b.iter().filter_map(boot).any(|of_b| of_a == of_b))
+}
+
 impl<'a> Sides<'a> {
     pub(super) fn new(a: &'a [Named<'a>], b: &'a [Named<'a>], between_machines: bool) -> Self {
         let boots = |side: &[Named<'a>]| side.iter().map(boot).collect::<BTreeSet<Option<&str>>>();

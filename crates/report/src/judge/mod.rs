@@ -241,6 +241,8 @@ fn sided<'a>(
     rules: Rules<'_>,
 ) -> Comparison<'a> {
     let machine = surroundings::machines(a, b);
+    // What was measured in one boot is of one machine, whatever has to be said of other results.
+    let rules = Rules { cross_machine: rules.cross_machine && !figure::share_a_boot(a, b), ..rules };
     let judged = machine.is_empty() || rules.cross_machine;
     let between_machines = rules.between_machines(&machine);
     let sides = figure::Sides::new(a, b, between_machines);

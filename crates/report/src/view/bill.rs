@@ -157,21 +157,18 @@ fn large(count: u64) -> String {
 
 /// The time that the items are held against: that of the free run, or of a program that ran anyway.
 fn time(bill: &Bill) -> Option<Usage> {
-    let ran_anyway = bill.counted.first().filter(|one| bill.pid.is_some() && one.way == Way::Ebpf);
-    let is_whole = bill.counted.iter().all(|one| one.unwaited.is_none());
-    bill.free.or_else(|| ran_anyway.map(|one| one.usage)).filter(|_| is_whole)
+    known_time(bill).filter(|_| bill.counted.iter().all(|one| one.unwaited.is_none()))
 }
 
-/// CPU time of the program, as far as it is known.
-fn cpu_ns(bill: &Bill) -> Option<f64> {
-    let usage = time(bill)?;
-    Some((usage.user_ns + usage.system_ns) as f64).filter(|ns| *ns > 0.0)
+/// The same, which may lack processes that nobody waited for.
+fn known_time(bill: &Bill) -> Option<Usage> {
+    let ran_anyway = bill.counted.first().filter(|one| bill.pid.is_some() && one.way == Way::Ebpf);
+    bill.free.or_else(|| ran_anyway.map(|one| one.usage))
 }
 
 fn is_worth(bill: &Bill, saving: &Saving) -> bool {
-    let wall = || time(bill).map(|time| time.wall_ns as f64);
-    let of = if saving.is_of_waiting() { wall() } else { cpu_ns(bill) };
-    of.is_none_or(|of| saving.saved_ns() >= of * WORTH)
+    let ns = |it: Usage| if saving.is_of_waiting() { it.wall_ns } else { it.user_ns + it.system_ns };
+    known_time(bill).is_none_or(|time| saving.saved_ns() >= ns(time) as f64 * WORTH)
 }
 
 fn price(item: &Item, unicode: bool) -> (String, String) {
@@ -339,7 +336,8 @@ fn pays(bill: &Bill) -> String {
 fn largest(bill: &Bill, is_of_waiting: bool) -> Option<String> {
     let of_kind = |it: &&Saving| it.is_of_waiting() == is_of_waiting && is_worth(bill, it);
     let saving = bill.savings.iter().find(of_kind)?;
-    let cpu = cpu_ns(bill).filter(|_| !is_of_waiting);
+    let cpu =
+        time(bill).map(|it| (it.user_ns + it.system_ns) as f64).filter(|ns| *ns > 0.0 && !is_of_waiting);
     let of = cpu.map_or(String::new(), |cpu| format!(" of {} CPU", duration(cpu)));
     let what = if is_of_waiting { "largest saving of waiting" } else { "largest saving" };
     let most = if saving.at_most { "at most " } else { "" };

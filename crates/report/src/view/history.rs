@@ -38,7 +38,9 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
         let columns = [("figure", Left), ("runs", Left), ("range", Left), ("", Spare)];
         parts.push(Part::Table(Table::of(columns, rows)));
         let newest = if is_cut { format!(", the newest {room}") } else { String::new() };
-        let answer = format!("{count}; one sign a run{newest}, from low to high; --verbose: intervals");
+        let answer = format!(
+            "{count}; one sign a run that measured it{newest}, from low to high; --verbose: intervals"
+        );
         parts.push(Part::Answer(std::iter::once(answer).chain(of_older(hidden)).collect()));
     }
     View::new(title(runs), parts)
@@ -128,7 +130,7 @@ fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Par
     }
     let which = if is_cut { format!("the newest {room} runs") } else { "these runs".to_owned() };
     let mut parts = vec![Part::Words(format!(
-        "figures over {which}, one sign a run from the lowest to the highest value, blank where it was not measured; \
+        "figures over {which}, one sign a run that measured it, from the lowest to the highest value; \
          then the range, and the last one with its interval; below, where one is over 1 %, how wide the interval of each \
          is either way, in percent (9: over 8; ?: fewer than 6 launches)"
     ))];

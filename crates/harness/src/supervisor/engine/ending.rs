@@ -39,7 +39,7 @@ impl Engine<'_> {
             } else {
                 ("", "measure when the machine is idle, or fewer ids")
             };
-            let seconds = self.options.effort.deadline_ns / super::SECOND;
+            let seconds = (self.since_ns + self.options.effort.deadline_ns) / super::SECOND;
             self.warnings.push(RemarkCode::CutOff.with(&[&seconds, &why, &remedy]));
         }
         if self.quota_unknown {

@@ -43,7 +43,12 @@ pub(super) fn more_by(
     measured.isolation = measured.isolation.or(more.isolation);
     record::add_awake(&mut measured.kept_awake, more.kept_awake.as_ref());
     for words in more.warnings {
-        if !measured.warnings.contains(&words) {
+        // The first look at the clock and the core is the run's: series are told in no cycles.
+        let is_of_looks = matches!(
+            RemarkCode::of(&words),
+            Some(RemarkCode::NoCycles | RemarkCode::NoKernelEntry | RemarkCode::ClockStepAssumed)
+        );
+        if !is_of_looks && !measured.warnings.contains(&words) {
             measured.warnings.push(words);
         }
     }

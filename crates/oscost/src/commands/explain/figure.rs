@@ -32,8 +32,10 @@ pub fn page(card: &Known, others: &[&str], talk: &Talk) -> Explanation {
         .filter(|result| !is_count(result));
     let newest = runs.next();
     // What failed there, or was not reached, hides nothing that an older run found.
-    let failed = |result: &RunResult| figure_of(result, card).is_some_and(|it| it.status == Status::Failed);
-    let older = if newest.as_ref().is_some_and(failed) { runs.find(|it| !failed(it)) } else { None };
+    let is_of =
+        |result: &RunResult, status| figure_of(result, card).is_some_and(|figure| figure.status == status);
+    let failed = newest.as_ref().is_some_and(|it| is_of(it, Status::Failed));
+    let older = if failed { runs.find(|it| is_of(it, Status::Measured)) } else { None };
     let later = older.as_ref().and(newest.as_ref()).and_then(|result| figure_of(result, card));
     let found = older.as_ref().or(newest.as_ref()).and_then(|it| Some((it, figure_of(it, card)?)));
     match found {

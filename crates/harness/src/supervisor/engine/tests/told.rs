@@ -233,7 +233,7 @@ fn a_later_part_of_a_run_counts_on_and_warns_of_what_was_not_said() {
     let later: Vec<(u32, u64)> = later.map(|launch| (launch.sequence, launch.start_ns)).collect();
     assert_eq!(later, [(13, 1340 * MILLISECOND)]);
     assert_eq!((both.figures.len(), both.launches, recorded), (5, 14, vec![13]));
-    assert!(both.partial && said(&both, "cut off after 5 s") == 1, "{:?}", both.warnings);
+    assert!(both.partial && said(&both, "cut off after 6 s") == 1, "{:?}", both.warnings);
     assert_eq!(said(&both, "cpu.stat"), 1, "once");
     // A CPU that slept in some launch was not kept awake in the run.
     assert_eq!(both.kept_awake, Some(Err("refused".to_owned())));
