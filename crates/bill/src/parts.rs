@@ -114,7 +114,7 @@ fn parts(call: &Call, rate: &Rate) -> Vec<Part> {
         Part::new(tariff::failed(&call.name), call.failed, true),
         Part::new(SLEEP, if call.slept { call.times } else { 0 }, false),
     ];
-    all.into_iter().filter(|part| part.count > 0.0 && !part.terms.is_empty()).collect()
+    all.into_iter().filter(|part| part.between[1] > 0.0 && !part.terms.is_empty()).collect()
 }
 
 /// How many descriptors or parts a call has beyond the first: the least of its class, the middle, and the most. Their number was

@@ -33,7 +33,8 @@ pub fn needed(counted: &[Counted]) -> BTreeSet<&'static str> {
         all.extend([END_MAPPING, FILE_PAGE]);
     }
     for rate in calls().filter_map(tariff::rate_of) {
-        all.extend([rate.each, rate.byte, rate.nothing, rate.more, rate.inside]);
+        let [always, sometimes] = rate.inside;
+        all.extend([rate.each, rate.byte, rate.nothing, rate.more, always, sometimes]);
     }
     all.extend(calls().filter(|call| call.failed > 0).map(|call| tariff::failed(&call.name)));
     all.into_iter().flat_map(tariff::figures).collect()

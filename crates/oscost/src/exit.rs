@@ -52,7 +52,7 @@ pub const MEANINGS: &[(&str, &str)] = &[
     ),
     (
         "5",
-        "unfit: another run is measuring, --require-realtime was refused, the clock runs at a wrong rate, memory is short, the program has more privilege than its caller, or this system is not Linux",
+        "unfit: doctor found the machine or the instrument so, another run is measuring, --require-realtime was refused, the clock runs at a wrong rate, memory is short, the program has more privilege than its caller, this system is not Linux, or what the command needs is missing or refused (a tick server, a compiler, root for bill --pid)",
     ),
     ("70", "internal error: please report it"),
     ("125", "compare --bisect: unclear or withheld; git skips the commit"),

@@ -19,7 +19,7 @@ const SMALL_ONES: &[&dyn Benchmark] = &[
         &Card {
             claims: &SPAWNED_RUN_AND_REAPED,
             baseline: Some("process/fork"),
-            remark: "in the child, glibc looks at the action of every signal: the figure includes these calls, 60 to 125",
+            remark: "glibc before 2.38 looks at the action of every signal in the child: the figure includes these calls",
             ..card(
                 "process/posix_spawn",
                 "posix_spawn of a static program",

@@ -77,7 +77,7 @@ pub const SETTINGS: &[Setting] = &[
         what: "server and clients on one CPU, or the server on one and the clients on the others",
         takes: Takes::Word(|| PLACEMENTS.to_vec()),
         many: false,
-        default: "both; with a load same_cpu",
+        default: "both; with idle_cpu=poll spread, with a load or --quick same_cpu",
     },
     Setting {
         key: "policy",
@@ -302,7 +302,10 @@ mod tests {
             (&[("rate", "44100")], "frames="),
             (&[("rate", "44100"), ("frames", "64"), ("tick", "1ms")], "tick="),
             (&[("clients", "999"), ("ticks", "100000")], "too many"),
-            (&[("clients", "999"), ("tick", "50us"), ("load", "cpu")], "62001 ticks for 999 clients"),
+            (
+                &[("clients", "999"), ("tick", "50us"), ("load", "cpu")],
+                "62001 ticks, 2000 of which are discarded, for 999 clients",
+            ),
         ] {
             let refused = ids(&given(settings), Level::Default).expect_err(words);
             assert!(refused.contains(words), "{refused}");

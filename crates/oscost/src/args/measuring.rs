@@ -139,7 +139,6 @@ impl Reproduce {
     /// Misuse: it would be measured, and lost.
     pub fn refuse_what_is_lost(&self, chosen: impl Fn(FoundingDocument) -> bool) -> Result<(), Ended> {
         let with = |peer: &str| self.with.iter().any(|it| it.split_once('=').is_some_and(|it| it.0 == peer));
-        let has_peers = self.c.is_some() || with("lmbench");
         let owned: [(bool, &str, &[FoundingDocument]); 5] = [
             (with("lmbench"), "--with lmbench=", &[CONTEXT_SWITCH, OSTEP]),
             (with("elsewhere"), "--with elsewhere=", &[GRAME]),
@@ -183,7 +182,7 @@ pub enum Told {
 /// Options of every command that measures.
 #[derive(Debug, Default, Args)]
 pub struct Measuring {
-    /// Take a first look: 6 launches of 20 ms
+    /// Take a first look: 6 launches of 20 ms (crosscheck: 3 to 6)
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
     /// Measure longer: 30 launches of 100 ms
@@ -204,7 +203,7 @@ pub struct Measuring {
     /// Store this text with the result
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
-    /// Store private facts too: the kernel's whole command line, and the command that you typed
+    /// Store private facts too: the host's name, the kernel's whole command line, and the command that you typed
     #[arg(long, hide_short_help = true)]
     pub keep_private: bool,
     /// Measure even if another run is measuring

@@ -163,8 +163,9 @@ mod tests {
     #[test]
     fn every_figure_of_the_tariff_and_of_the_rules_can_be_measured() {
         let catalogue = catalogue();
-        let rates =
-            RATES.iter().flat_map(|rate| [rate.each, rate.byte, rate.more, rate.nothing, rate.inside]);
+        let rates = RATES
+            .iter()
+            .flat_map(|rate| [rate.each, rate.byte, rate.more, rate.nothing, rate.inside[0], rate.inside[1]]);
         let rules = RULES.iter().map(savings::terms);
         let others = [
             tariff::ENTRY,

@@ -241,8 +241,9 @@ fn sided<'a>(
     rules: Rules<'_>,
 ) -> Comparison<'a> {
     let machine = surroundings::machines(a, b);
-    // What was measured in one boot is of one machine, whatever has to be said of other results.
-    let rules = Rules { cross_machine: rules.cross_machine && !figure::share_a_boot(a, b), ..rules };
+    // Of one boot, and alike, they are of one machine, whatever has to be said of other results.
+    let is_one = machine.is_empty() && figure::share_a_boot(a, b);
+    let rules = Rules { cross_machine: rules.cross_machine && !is_one, ..rules };
     let judged = machine.is_empty() || rules.cross_machine;
     let between_machines = rules.between_machines(&machine);
     let sides = figure::Sides::new(a, b, between_machines);

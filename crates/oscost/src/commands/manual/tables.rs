@@ -8,7 +8,7 @@ const SESSIONS: &[&str] = &["run", "bill", "reproduce", "crosscheck", "compare"]
 const STORE: &[&str] =
     &["run", "count", "bill", "reproduce", "explain", "report", "compare", "crosscheck", "doctor"];
 /// Commands that start programs of others.
-const STARTS: &[&str] = &["run", "count", "bill", "reproduce", "crosscheck"];
+const STARTS: &[&str] = &["run", "count", "compare", "bill", "reproduce", "crosscheck"];
 const ALL: &[&str] = &[];
 
 /// Something that some commands share: its name, what it is, and the commands; no commands: all of them.
