@@ -72,6 +72,8 @@ impl Pattern {
         if text.is_empty() {
             return None;
         }
+        // Commands in ids keep their hyphens and capitals.
+        let id = &*plain(id);
         if text == id {
             return Some(Way::Id);
         }

@@ -38,7 +38,8 @@ impl Policy {
 /// # Errors
 /// EPERM where it is refused ([`probe_real_time`] tells the cause), EINVAL for a priority out of range.
 pub fn set(policy: Policy, priority: i32) -> Result<(), CallError> {
-    let number = policy.number() | if policy == Policy::Other { 0 } else { libc::SCHED_RESET_ON_FORK };
+    // Whoever once had the flag, and has no CAP_SYS_NICE, may not put it down: sched(7).
+    let number = policy.number() | libc::SCHED_RESET_ON_FORK;
     // SAFETY: the kernel reads one sched_param, which is a priority alone.
     let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, number, &raw const priority) };
     check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)).map(|_| ())
@@ -177,15 +178,15 @@ pub fn probe_real_time() -> Result<(), SchedulingRefusal> {
         }
     };
     let Err(error) = tried(Policy::RoundRobin, PRIORITY) else { return Ok(()) };
-    // Anybody may ask for what he has: who is refused that is filtered.
-    if tried(Policy::Other, 0).is_err() {
+    let filtered = crate::watched::Watched::own().seccomp_mode.is_some_and(|mode| mode > 0);
+    // Anybody may ask for what he has, but for who is idle by policy.
+    if filtered && tried(Policy::Other, 0).is_err() {
         return Err(SchedulingRefusal { error, cause: Cause::Seccomp });
     }
     let read = |path: &str| crate::file::text(path).unwrap_or_default();
     let limit = limit_of(Limit::RealTimePriority).map_or(0, |(soft, _)| soft);
     let own = cause(&read("/proc/self/status"), &read("/proc/self/uid_map"), limit);
     // A filter may refuse this very call. The cgroup is to blame where it says so, or where nobody filters.
-    let filtered = crate::watched::Watched::own().seccomp_mode.is_some_and(|mode| mode > 0);
     let cause = match own {
         Cause::Cgroup if filtered && runtime_of(&read("/proc/self/cgroup"), read) != Some(0) => {
             Cause::Seccomp

@@ -7,7 +7,7 @@ use super::DOCUMENT;
 use super::cell::{Runs, id};
 use super::measured::side_by_side;
 use super::plan::ApuePlan;
-use super::published::{Children, FIGURE_20_7, FIGURE_20_8, NREC_20_8, OneChild};
+use super::published::{Children, FIGURE_20_7, FIGURE_20_8, NREC_20_8, OneChild, PROVENANCE};
 use super::values::over_none;
 use crate::answer::{asked, duration, figure_or, printed};
 use crate::found::{Found, grouped};
@@ -94,6 +94,7 @@ fn of_children(found: &Found<'_>, plan: &ApuePlan) -> Option<Answer> {
     let of = |row: &Children| Answer {
         published: printed(row.fine[2] / row.coarse[2]),
         here: over(found, plan, (Locking::Fine, Locking::Coarse), row.children, NREC_20_8),
+        remark: format!("Our quotient of Figure 20.8, {PROVENANCE}"),
         ..asked(
             DOCUMENT.founding.name,
             "fine_over_coarse",
@@ -123,4 +124,16 @@ fn added(found: &Found<'_>, plan: &ApuePlan, rows: &[&OneChild]) -> Option<Strin
         (coarse > none).then(|| format!("{} to {}", duration(coarse - none), duration(none)))
     };
     Some(format!("coarse locks add {} here, {} there", told(here)?, told(there)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_document_does_not_have_says_where_it_is_from() {
+        let all = answers(&Found::of(&[], &[], &[]), &ApuePlan::default());
+        let elsewhere = all.iter().filter(|answer| answer.remark.contains(PROVENANCE));
+        assert_eq!(elsewhere.map(|answer| &*answer.key).collect::<Vec<_>>(), ["fine_over_coarse"]);
+    }
 }

@@ -196,8 +196,26 @@ mod tests {
         let mut other = figures(2.0);
         other.iter_mut().for_each(|figure| figure.evidence.switches = Some(0.2));
         assert_eq!(verdict(&other, "context switching between"), Judgement::DoesNotHold);
-        other.iter_mut().filter(|figure| figure.id == CROSS).for_each(|figure| set(figure, "floor", 1500.0));
+        set(of(&mut other, CROSS), "floor", 2050.0);
         assert_eq!(verdict(&other, "different processors, which"), Judgement::DoesNotHold);
+    }
+
+    /// A hop that is shorter than a switch is not one, either.
+    #[test]
+    fn a_result_is_wrong_in_both_directions() {
+        use Judgement::{DoesNotHold, Holds, Unclear};
+        for (cross, expected) in [
+            ((1500.0, 1510.0), Holds),
+            ((1800.0, 1830.0), Unclear),
+            ((1830.0, 2190.0), DoesNotHold),
+            ((2190.0, 2210.0), Unclear),
+            ((2220.0, 9000.0), Holds),
+        ] {
+            let mut figures = figures(0.0);
+            set_within(of(&mut figures, SAME), "floor", 2000.0, 2000.0);
+            set_within(of(&mut figures, CROSS), "floor", cross.0, cross.1);
+            assert_eq!(verdict(&figures, "different processors, which"), expected, "{cross:?}");
+        }
     }
 
     #[test]

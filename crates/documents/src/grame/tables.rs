@@ -59,7 +59,7 @@ pub(super) fn method(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         ("sender", "its sending socket has no name; the document's is bound to a path of its own"),
         ("strangers", "messages of unknown senders, of other lengths and of other types are counted and dropped"),
         ("safety", "a thread that runs for 0.2 s without a wait is ended, so that real time cannot stop the machine"),
-        ("rank", "sender 99, clients 98, listener 97; --experiments lets the sender run below its readers"),
+        ("rank", "sender 99, clients 98, listener 97; one session more has the sender at 96, below its readers"),
     ]);
     rows.note(
         "measured",

@@ -157,6 +157,15 @@ fn a_sender_above_its_readers_switches_less_where_that_was_counted() {
     }
 }
 
+/// The session with the sender below its readers is always run.
+#[test]
+fn no_option_is_named_for_what_every_run_has() {
+    assert!(!Settings::default().experiments && Settings::default().experiments()[0].1.below);
+    let rows = rows(&[], &[]);
+    let rank = rows.iter().find(|row| row.place == "differs: rank").expect("a deviation");
+    assert!(rank.because.contains("sender at 96") && !rank.because.contains("--"), "{}", rank.because);
+}
+
 #[test]
 fn another_machine_does_not() {
     let mut mixed = figures(0.01, 20_000.0);

@@ -126,7 +126,7 @@ pub(super) fn counts(parameters: &DocumentParameters) -> Vec<u64> {
     counts
 }
 
-/// Growth of the speed-up: the sentence speaks of cold programs, which ran once here, so it is not judged. Beside it stand
+/// Growth of the speed-up: the sentence speaks of cold programs, so it is not judged where these ran seldom. Beside it stand
 /// the warm, paired ratios, and what the literal runs need beyond the slope of the longest one.
 pub(super) fn growth(found: &Found<'_>, parameters: &DocumentParameters) -> Option<Judged> {
     let counts = counts(parameters);
@@ -139,15 +139,15 @@ pub(super) fn growth(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
     }
     let told = |&count: &u64| Some(format!("{} at {}", ranged(&at(count)?, 1.0, 1, "x"), grouped(count)));
     let list: Vec<String> = counts.iter().filter_map(told).collect();
-    if list.is_empty() {
-        return None;
-    }
+    let warm =
+        if list.is_empty() { String::new() } else { format!("; warm and paired: {}", list.join(", ")) };
+    let longest = counts.last()?;
     Some((
         Judgement::NotJudged,
         format!(
-            "cold programs, as the sentence has them, ran once each: no verdict; warm and paired: {}. At the longest literal run's price of a \
+            "cold programs, as the sentence has them, each in {}: no verdict{warm}. At the longest literal run's price of a \
              cycle, POSIX takes {} us longer at {} (published: {} us at 1 000, 10 000, 100 000): that is start-up and scatter",
-            list.join(", "),
+            found.runs(&id("literal/posix_named", *longest)),
             remainders(&counts, |count| elapsed_s(found, "literal/posix_named", count))?,
             counts.iter().take(counts.len() - 1).map(|&count| grouped(count)).collect::<Vec<_>>().join(", "),
             remainders(&RESULTS.iter().map(|row| row.operations).collect::<Vec<_>>(), |count| {
@@ -158,21 +158,39 @@ pub(super) fn growth(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
 }
 
 /// Growth over cold programs, where each ran often enough: it holds if the last speed-up is above the first one, and in part
-/// if one falls on the way.
+/// if one falls on the way. A run that its clock cannot tell from none has no speed-up.
 fn cold_growth(found: &Found<'_>, counts: &[u64]) -> Option<Judged> {
     let elapsed =
         |method: &str, count: u64| found.repeated(&id(method, count), oscost_results::quantity::ELAPSED);
-    let ratio = |&count: &u64| {
-        quotient(&elapsed("literal/system_v", count)?, &elapsed("literal/posix_named", count)?)
+    let ran = |&count: &u64| {
+        Some((count, elapsed("literal/system_v", count)?, elapsed("literal/posix_named", count)?))
     };
-    let ratios: Vec<Estimate> = counts.iter().map(ratio).collect::<Option<_>>()?;
+    let all: Vec<(u64, Estimate, Estimate)> = counts.iter().map(ran).collect::<Option<_>>()?;
+    let (mut ratios, mut told, mut short) = (Vec::new(), Vec::new(), Vec::new());
+    for (count, system_v, posix) in &all {
+        match quotient(system_v, posix) {
+            Some(ratio) => {
+                told.push(format!("{} at {}", times(&ratio), grouped(*count)));
+                ratios.push(ratio);
+            }
+            None => short.push(grouped(*count)),
+        }
+    }
+    let short = if short.is_empty() {
+        String::new()
+    } else {
+        format!("; at {} POSIX is too short for its clock of whole us", short.join(", "))
+    };
+    if ratios.len() < 2 {
+        let why = format!("growth needs two speed-ups, give longer operations={short}");
+        return Some((Judgement::NotTestableHere, why));
+    }
     let falls = ratios.windows(2).any(|pair| more(&pair[0], &pair[1]) == Judgement::Holds);
     let judgement = match more(ratios.last()?, ratios.first()?) {
         Judgement::Holds if falls => Judgement::HoldsInPart,
         judgement => judgement,
     };
-    let told: Vec<String> = ratios.iter().map(times).collect();
-    Some((judgement, format!("cold programs, a fresh process each time: {}", told.join(", "))))
+    Some((judgement, format!("cold programs, a fresh process each time: {}{short}", told.join(", "))))
 }
 
 /// What each run but the longest takes beyond the longest one's time an operation, in us.

@@ -71,6 +71,42 @@ fn growth_of_cold_programs_is_judged_where_they_ran_often_enough() {
     assert_eq!(judged(6, [48.0, 48.1, 48.0, 48.1]), Judgement::Unclear);
 }
 
+/// Ten cycles of POSIX take less than the us of its clock: that was told as programs that ran once.
+#[test]
+fn a_run_that_is_too_short_for_its_clock_takes_no_verdict_from_the_others() {
+    let judged = |operations: &[u64], runs: u32| {
+        let mut figures = Vec::new();
+        for &count in operations {
+            // 10 ns a cycle of POSIX, 400 to 480 ns one of System V.
+            let [posix, system_v] = [10.0, 480.0 - 8e4 / count as f64].map(|ns| ns * count as f64);
+            let whole_us = |ns: f64| (ns / 1e3).floor() * 1e3;
+            for (method, ns) in [("literal/posix_named", posix), ("literal/system_v", system_v)] {
+                let mut one = figure(&id(method, count), "elapsed", whole_us(ns.max(0.0)), None);
+                repeat(&mut one, runs);
+                figures.push(one);
+            }
+        }
+        let parameters = DocumentParameters { operations: operations.to_vec(), ..Default::default() };
+        growth(&Found::of(&figures, &[], &[]), &parameters).expect("all are there")
+    };
+    let (judgement, because) = judged(&[10, 1000, 1_000_000], 6);
+    assert_eq!(judgement, Judgement::Holds, "{because}");
+    let told = "40.0x (39.6 .. 40.4) at 1 000, 48.0x (47.5 .. 48.5) at 1 000 000; at 10 POSIX is too short";
+    assert!(because.contains(told), "{because}");
+    let (judgement, because) = judged(&[10, 50, 1000], 6);
+    assert_eq!(judgement, Judgement::NotTestableHere, "{because}");
+    assert!(because.ends_with("; at 10, 50 POSIX is too short for its clock of whole us"), "{because}");
+    let seldom = [
+        (1, "each in a single run: no verdict. At the longest"),
+        (3, "each in 3 runs, their median: no verdict. At the longest"),
+    ];
+    for (runs, words) in seldom {
+        let (judgement, because) = judged(&[10, 100], runs);
+        assert_eq!(judgement, Judgement::NotJudged, "{because}");
+        assert!(because.contains(words), "{because}");
+    }
+}
+
 /// With --thorough each program runs again and again.
 #[test]
 fn a_speed_up_says_how_often_the_programs_ran() {

@@ -70,7 +70,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     if let Some(figure) = stacked {
         parts.extend(drawn::stack(story, figure));
     }
-    let most = sessions(story).filter(|(_, _, load)| load.is_empty()).map(|(_, clients, _)| clients).max();
+    let most = as_there(story).filter(|(_, _, load)| load.is_empty()).map(|(_, clients, _)| clients).max();
     if let Some(figure) = most
         .filter(|&most| most > 1)
         .and_then(|most| session(story, |clients, under| clients == most && under.is_empty()))
@@ -136,9 +136,15 @@ fn sessions<'a>(story: &'a Story<'_>) -> impl Iterator<Item = (&'a Figure, u32, 
     story.measured().filter_map(|figure| clients_of(figure).map(|(clients, load)| (figure, clients, load)))
 }
 
+/// Without the experiments, whose sender or whose order of service is another than the document's.
+fn as_there<'a>(story: &'a Story<'_>) -> impl Iterator<Item = (&'a Figure, u32, &'a str)> {
+    let is_experiment = |figure: &Figure| ["sender", "order"].iter().any(|it| figure.parameter(it).is_some());
+    sessions(story).filter(move |&(figure, ..)| !is_experiment(figure))
+}
+
 /// Of several sessions of one kind that with the median service time, as in the tables.
 fn session<'a>(story: &'a Story<'_>, is: impl Fn(u32, &str) -> bool) -> Option<&'a Figure> {
-    let mut found: Vec<(f64, &Figure)> = sessions(story)
+    let mut found: Vec<(f64, &Figure)> = as_there(story)
         .filter(|(_, clients, load)| is(*clients, load))
         .filter_map(|(figure, ..)| {
             Some((figure.quantities.get(quantity::CLIENT_SERVICE)?.estimate.value, figure))
@@ -166,4 +172,66 @@ fn tracks(figure: &Figure) -> Vec<(u32, Vec<f64>)> {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_results::{Conditions, Estimate, LaunchRecord, Machine, Quantity, RunResult, Status, Tool};
+
+    use super::*;
+    use crate::blocks::plot::Plot;
+
+    /// A session of one client: its service time and its latencies, us, and between which of them a load was on.
+    fn of_one(rest: &str, service_us: f64, us: &[f64], load: Option<[f64; 2]>) -> Figure {
+        let mut launch = LaunchRecord::default();
+        launch.tracks.insert("client_1".to_owned(), us.iter().map(|us| us * 1e3).collect());
+        launch.tracks.extend(load.map(|marks| ("load".to_owned(), marks.to_vec())));
+        let ns = service_us * 1e3;
+        let estimate = Estimate { value: ns, low: ns, high: ns, extremes: true };
+        let service = Quantity { estimate, unit: "ns".to_owned(), unknown: serde_json::Map::default() };
+        Figure {
+            id: format!("grame/literal/clients_1{rest}"),
+            family: GRAME.name.to_owned(),
+            status: Status::Measured,
+            quantities: [(quantity::CLIENT_SERVICE.to_owned(), service)].into(),
+            launches: vec![launch],
+            ..Figure::default()
+        }
+    }
+
+    fn plots(figures: Vec<Figure>) -> Vec<Plot> {
+        let at = std::time::SystemTime::UNIX_EPOCH;
+        let mut result = RunResult::begun(at, Tool::default(), Machine::default(), Conditions::default());
+        result.figures = figures;
+        let parts = view(&Story::new(&result, true)).map_or(Vec::new(), |view| view.parts);
+        let plots = parts.into_iter().filter_map(|part| match part {
+            Part::Plot(plot) => Some(*plot),
+            _ => None,
+        });
+        plots.collect()
+    }
+
+    /// A session with a load is idle for half of its time, and that half was told as under the load.
+    #[test]
+    fn what_is_told_of_a_load_is_of_the_time_in_which_it_was_on() {
+        let us: Vec<f64> = (0..100).map(|at| if (40..90).contains(&at) { 60.0 } else { 20.0 }).collect();
+        let loaded = of_one("/load_transfer", 60.0, &us, Some([40.0, 90.0]));
+        let plots = plots(vec![of_one("", 20.0, &[20.0; 100], None), loaded]);
+        let title = "Half of the messages took less than ";
+        let histogram = plots.iter().find(|plot| plot.finding.starts_with(title)).expect("a histogram");
+        assert!(histogram.finding.contains(" to 60.0 us,"), "{}", histogram.finding);
+        let values: Vec<&str> = histogram.table.rows.iter().map(|row| &*row[1].text).collect();
+        assert_eq!(values, ["100", "50"]);
+    }
+
+    #[test]
+    fn an_experiment_is_not_drawn_as_the_documents_session() {
+        let below = of_one("/sender_96", 20.0, &[20.0; 100], None);
+        let own = of_one("", 30.0, &[30.0; 100], None);
+        for figures in [vec![below.clone(), own.clone()], vec![own, below]] {
+            let plots = plots(figures);
+            let title = "Figures 3, 7, 11, 15, 19: one client, idle: 30.0 us in the middle";
+            assert!(plots[0].finding.starts_with(title), "{}", plots[0].finding);
+        }
+    }
 }

@@ -183,7 +183,7 @@ fn best(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<String> {
         found.small_sort_by(|one, other| one.1.total_cmp(&other.1));
         let &(name, value, low, high) = found.first()?;
         let equals: Vec<String> =
-            found[1..].iter().take_while(|other| other.2 <= high).map(|other| story.words(other.0)).collect();
+            found[1..].iter().filter(|other| other.2 <= high).map(|other| story.words(other.0)).collect();
         let apart = if equals.is_empty() { "" } else { "; not told apart from " };
         let ratio = numbers::ratio(value, (low < high).then_some((low, high)));
         Some(format!("{} ({ratio}{apart}{})", story.words(name), equals.join(", ")))

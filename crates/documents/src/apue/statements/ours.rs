@@ -13,7 +13,7 @@ use super::super::published::added_by_the_book;
 use super::super::values::{fitted, model_of};
 use super::{ALMOST, added, every, repeated, single, sizes};
 use crate::found::{
-    Found, Judged, Ours, Rows, grouped, holds_if, judged, of_parts, times_to_hundredths, within,
+    Found, Judged, Ours, Rows, grouped, judged, of_parts, ranged, times_to_hundredths, within,
 };
 
 const OURS: &str = "ours";
@@ -45,17 +45,15 @@ pub(super) fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     for (way, name) in [(Locking::Coarse, "coarse"), (Locking::Fine, "fine")] {
         let prices = prices_of_a_call(found, plan, way);
         let each = |(nrec, price): &(u32, Estimate)| {
-            format!("{:.2} us at {}", price.value / 1e3, grouped(u64::from(*nrec)))
+            format!("{} at {}", ranged(price, 1e-3, 2, " us"), grouped(u64::from(*nrec)))
         };
         if !prices.is_empty() {
             told.push(format!("{name}: {}", prices.iter().map(each).collect::<Vec<_>>().join(", ")));
         }
-        let near = |one: &Estimate, of: &Estimate| one.low <= ALMOST * of.high && of.low <= ALMOST * one.high;
         if let [(_, first), .., (_, last)] = prices.as_slice() {
             // A price below nothing is the machine's change between two ways, which the interval does not hold.
             let priced = prices.iter().all(|(_, price)| price.high > 0.0);
-            // Intervals that meet, to 10 %, are of one price.
-            judgements.push(if priced { holds_if(near(first, last)) } else { Judgement::Unclear });
+            judgements.push(if priced { one_price(first, last) } else { Judgement::Unclear });
         }
     }
     let book: Vec<String> = added_by_the_book().iter().map(|(_, us)| format!("{:.2}", us[1])).collect();
@@ -68,6 +66,18 @@ pub(super) fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
         return ran.then_some((Judgement::NotJudged, few));
     }
     Some((of_parts(&judgements), words))
+}
+
+/// Whether two prices are one to 10 %, wherever in their intervals they lie: wide intervals are of no price.
+fn one_price(one: &Estimate, other: &Estimate) -> Judgement {
+    let dearer = |one: f64, other: f64| one > ALMOST * other;
+    if dearer(one.low, other.high) || dearer(other.low, one.high) {
+        Judgement::DoesNotHold
+    } else if dearer(one.high, other.low) || dearer(other.high, one.low) {
+        Judgement::Unclear
+    } else {
+        Judgement::Holds
+    }
 }
 
 /// What a call of locking adds to the CPU time, ns, by number of records that ran repeatedly: a difference of two single runs is

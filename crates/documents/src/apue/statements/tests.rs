@@ -254,12 +254,18 @@ fn prices(at_500: [f64; 2], at_1000: [f64; 2], calls: f64) -> Option<Judged> {
 }
 
 #[test]
-fn a_call_of_locking_has_one_price_where_its_intervals_meet_to_a_tenth() {
+fn a_call_of_locking_has_one_price_where_its_intervals_lie_within_a_tenth() {
     for (one, other, expected) in [
-        ([11.0, 12.0], [9.0, 10.0], Holds),
+        ([9.5, 10.0], [9.5, 10.2], Holds),
+        ([10.9, 10.9], [10.0, 10.0], Holds),
+        ([10.9, 12.0], [9.0, 10.0], Unclear),
         ([11.2, 12.0], [9.0, 10.0], DoesNotHold),
-        ([9.0, 10.0], [9.5, 12.0], Holds),
+        ([9.0, 10.0], [9.5, 12.0], Unclear),
         ([5.0, 5.0], [9.0, 10.0], DoesNotHold),
+        // Prices of which nothing is known are not equal.
+        ([6.0, 8.0], [5.0, 60.0], Unclear),
+        ([-1.0, 2.0], [1.0, 2.0], Unclear),
+        ([-1.0, 2.0], [9.0, 10.0], DoesNotHold),
     ] {
         for (one, other) in [(one, other), (other, one)] {
             let (judgement, words) = prices(one, other, 10.0).expect("prices");
@@ -274,8 +280,9 @@ fn a_call_of_locking_has_one_price_where_its_intervals_meet_to_a_tenth() {
     );
     assert_eq!(prices([1.0, 2.0], [1.0, 2.0], 0.0), None, "no call has no price");
     let (judgement, words) = prices([1.0, 3.0], [1.0, 3.0], 1.0).expect("a call");
-    assert_eq!(judgement, Holds);
-    assert!(words.starts_with("fine: 0.02 us at 500, 0.02 us at 1 000; the document"), "{words}");
+    assert_eq!(judgement, Unclear);
+    let told = "fine: 0.02 us (0.01 .. 0.03) at 500, 0.02 us (0.01 .. 0.03) at 1 000; the document";
+    assert!(words.starts_with(told), "{words}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use oscost_sys::scheduling::Policy;
 
 use super::several::{sum, switch_and_read};
 use super::*;
-use crate::found::test::{assert_named, between, figure, of, set, set_within, statement};
+use crate::found::test::{assert_named, between, figure, of, set_within, statement};
 use crate::grame::settings::{family_id, loaded_id};
 use crate::grame::tests::{fifo, figures, pair, rows, verdict};
 use crate::grame::{ALONE, CONTEXT, HOP, JUDGED_NS, LOADS};
@@ -95,11 +95,26 @@ fn a_mount_changes_what_it_changes_by_a_tenth() {
         let judged = rows(&[loaded(CONTEXT, &[("busy_p50", "idle_p50", median)])], &[]);
         assert_eq!(verdict(&judged, "globally constant").0, expected, "{median:?}");
     }
-    for (low, expected) in [(1e6, Holds), (1.2e6, Holds), (9.9e5, Unclear)] {
+    for (busy, idle, expected) in [
+        ([1.2e6, 2e6], 1e5, Holds),
+        // One that was seen once was seen.
+        ([9e5, 1e6], 1e5, Holds),
+        ([8e5, 9.9e5], 1e5, Unclear),
+        // Who has them while idle is not affected by the load.
+        ([2e6, 3e6], 3e6, Unclear),
+        ([2e6, 3e6], 1.9e6, Unclear),
+    ] {
         let mut session = loaded(CONTEXT, &[]);
-        set_within(&mut session, "busy_peak", low, 2e6);
-        set(&mut session, "idle_peak", 1e5);
-        assert_eq!(verdict(&rows(&[session], &[]), "several milliseconds").0, expected, "{low}");
+        for (quantity, [one, other]) in [("busy_peak", busy), ("idle_peak", [idle; 2])] {
+            set_within(&mut session, quantity, one, other);
+            // Of all launches the largest.
+            session.quantities.get_mut(quantity).expect("set").estimate.value = other;
+            for (launch, ns) in session.launches.iter_mut().zip([one, other]) {
+                launch.quantities.insert(quantity.to_owned(), ns);
+            }
+        }
+        let (judgement, because) = verdict(&rows(&[session], &[]), "several milliseconds");
+        assert_eq!(judgement, expected, "{busy:?} {idle}: {because}");
     }
     let mut lacking = loaded(CONTEXT, &[]);
     (lacking.status, lacking.why) = (Status::Unsupported, Some("no network".to_owned()));

@@ -42,13 +42,15 @@ pub(super) fn section(history: &History, id: &str, out: &mut dyn Write) -> io::R
     }
     writeln!(
         out,
-        "<details class=\"more\"><summary>The {} runs, oldest first</summary><ol>",
+        "<details class=\"more\"><summary>The {} runs, oldest first</summary>",
         history.runs.len()
     )?;
+    // Steps name a run by its number among all.
     let skipped = history.runs.len().saturating_sub(NAMED);
     if skipped > 0 {
-        writeln!(out, "<li>{skipped} older runs</li>")?;
+        writeln!(out, "<p>{skipped} older runs</p>")?;
     }
+    writeln!(out, "<ol start=\"{}\">", skipped + 1)?;
     for (name, says) in history.runs.iter().skip(skipped) {
         writeln!(out, "<li>{} <small>{}</small></li>", escaped(name), escaped(says))?;
     }

@@ -100,7 +100,7 @@
       const whole = make("svg", { width: 1000, height: 30 + 22 * shown.length, viewBox: "0 0 1000 " + (30 + 22 * shown.length) });
       const style = getComputedStyle(document.body);
       whole.append(make("rect", { width: "100%", height: "100%", fill: getComputedStyle(document.documentElement).backgroundColor }));
-      const lines = section.querySelector("symbol");
+      const lines = section.querySelector("#lines");
       const place = (strip, y) => {
         const inner = make("svg", { x: 330, y, width: 450, height: 22, overflow: "visible" });
         if (lines) inner.append(...standalone(lines).childNodes);

@@ -43,15 +43,28 @@ fn row(name: String, values: &[f64]) -> Vec<String> {
 
 const HEADS: [&str; 6] = ["", "values", "least", "median", "99 %", "most"];
 
+/// From which of these values on the load of a session was on, and from which on it was off again.
+fn marks(figure: &Figure, values: &[f64]) -> Option<(usize, usize)> {
+    let marks = figure.launches.iter().find_map(|launch| launch.tracks.get("load"))?;
+    let [start, end] = marks[..] else { return None };
+    let at = |mark: f64| (mark as usize).min(values.len());
+    Some((at(start), at(end)))
+}
+
+/// Those of these values that came while the load was on, where there are some.
+fn under_load<'v>(figure: &Figure, values: &'v [f64]) -> Option<&'v [f64]> {
+    let (start, end) = marks(figure, values)?;
+    values.get(start..end).filter(|under| !under.is_empty())
+}
+
 /// One client over time, on an axis of powers of two.
 pub(super) fn one_client(story: &Story<'_>, figure: &Figure, title: &str) -> Option<Part> {
     let (_, values) = tracks(figure).into_iter().next()?;
     let mut lines = letters::plot(&[('#', &values)], &Edges::logarithmic(&values), true);
     lines.insert(0, "us up, time to the right; . few values of a column, : some, # most".to_owned());
-    let load = figure.launches.iter().find_map(|launch| launch.tracks.get("load"));
     let mut phases = Vec::new();
-    if let Some([start, end]) = load.map(Vec::as_slice) {
-        let column = |index: &f64| ((index / values.len() as f64 * COLUMNS as f64) as usize).min(COLUMNS);
+    if let Some((start, end)) = marks(figure, &values) {
+        let column = |index: usize| (index as f64 / values.len() as f64 * COLUMNS as f64) as usize;
         let (from, to) = (column(start), column(end));
         lines.push(format!(
             "{} {}{}",
@@ -59,11 +72,7 @@ pub(super) fn one_client(story: &Story<'_>, figure: &Figure, title: &str) -> Opt
             " ".repeat(from),
             "=".repeat(to.saturating_sub(from).max(1))
         ));
-        phases.push((
-            (*start as usize).min(values.len()) + 1,
-            (*end as usize).min(values.len()),
-            "load".to_owned(),
-        ));
+        phases.push((start + 1, end, "load".to_owned()));
     }
     // Idle, the document has a middle; under a load, the highest that it saw.
     let (rules, what) = if phases.is_empty() {
@@ -73,8 +82,7 @@ pub(super) fn one_client(story: &Story<'_>, figure: &Figure, title: &str) -> Opt
     };
     let note =
         if rules.is_empty() { String::new() } else { format!("Published, dashed: {what} {}.", told(&rules)) };
-    let under = phases.first().and_then(|(from, to, _): &(usize, usize, String)| values.get(from - 1..*to));
-    let (when, told_of) = match under.filter(|under| !under.is_empty()) {
+    let (when, told_of) = match under_load(figure, &values) {
         Some(under) => ("under the load ", under),
         None => ("", &values[..]),
     };
@@ -110,8 +118,11 @@ pub(super) fn histogram(story: &Story<'_>) -> Option<Part> {
     for (load, _, name) in SITUATIONS {
         let Some(figure) = session(story, |clients, under| clients == 1 && under == load) else { continue };
         let Some((_, values)) = tracks(figure).into_iter().next() else { continue };
+        // A session with a load is idle before it and after it.
+        let told = if load.is_empty() { Some(&values[..]) } else { under_load(figure, &values) };
+        let Some(values) = told else { continue };
         let mut columns: Vec<[f64; 3]> = Vec::new();
-        for us in sorted(values.clone()).into_iter().filter(|us| *us > 0.0) {
+        for us in sorted(values.to_vec()).into_iter().filter(|us| *us > 0.0) {
             let step = (us.log2() * FINE).floor();
             let [from, to] = [step, step + 1.0].map(|step| 2_f64.powf(step / FINE));
             match columns.last_mut() {
@@ -123,8 +134,8 @@ pub(super) fn histogram(story: &Story<'_>) -> Option<Part> {
         heights.extend(columns.iter().map(|column| column[2]));
         all.extend(columns.iter().flat_map(|column| [column[0], column[1]]));
         let most = values.iter().copied().fold(0.0, f64::max);
-        middles.extend(quantile(&sorted(values.clone()), 0.5));
-        rows.push(row(name.to_owned(), &values));
+        middles.extend(quantile(&sorted(values.to_vec()), 0.5));
+        rows.push(row(name.to_owned(), values));
         strips.push(Strip::of(
             name.to_owned(),
             format!("worst {}", numbers::duration(most * 1e3)),

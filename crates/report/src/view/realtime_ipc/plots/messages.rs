@@ -121,7 +121,13 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
     };
     let middle = all.iter().step_by(2).copied().fold(f64::INFINITY, f64::min);
     let y = if height > FAR * middle {
-        Axis::logarithmic("latency of one client", "ns", all.into_iter())
+        // What lies below all middles has its place, too.
+        let values = strips.iter().flat_map(|strip| match &strip.form {
+            Form::Values(values) => values.as_slice(),
+            _ => &[],
+        });
+        let least = values.copied().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+        Axis::logarithmic("latency of one client", "ns", all.into_iter().chain([least]))
     } else {
         Axis::linear("latency of one client", "ns", all.into_iter())
     };
