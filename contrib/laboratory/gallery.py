@@ -34,7 +34,7 @@ def shown(figure):
 def moved(folder, names):
     first, last = figures(load(folder, names[0])), figures(load(folder, names[-1]))
     pairs = [(value(figure), value(last.get(id)), id) for id, figure in first.items()]
-    pairs = [(abs(new - old) / old, id) for old, new, id in pairs if old and new and old != new]
+    pairs = [(abs(new - old) / old, id) for old, new, id in pairs if old and new and old != new and "handover" not in id]
     return [id for _, id in sorted(pairs, reverse=True)[:MOST]]
 
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use oscost_results::bill::Looks;
-use oscost_sys::held::{Before, HeldProgram};
+use oscost_sys::held::{Before, HeldProgram, Told};
 use oscost_sys::tracer::{self, Fate, Stop};
 use oscost_sys::usage::{self, Whose};
 use oscost_sys::{clock, endings, program, reaper};
@@ -92,6 +92,14 @@ struct Runs<'a> {
     _orphans: Orphans,
 }
 
+/// Lets the program go. A signal that this one heard may have ended it before.
+fn let_go(held: HeldProgram, token: u64) -> Result<Told, BillError> {
+    held.let_go(token).map_err(|error| match endings::number() {
+        Some(_) => BillError::Interrupted,
+        None => error.into(),
+    })
+}
+
 impl Runs<'_> {
     fn held(&self) -> Result<HeldProgram, BillError> {
         Ok(HeldProgram::start(&self.path, self.program)?)
@@ -106,7 +114,7 @@ impl Runs<'_> {
         let looker = Looker::attach(held.pid()).ok();
         let others = usage::own(Whose::Children)?;
         let _watch = Watch::begin();
-        let before = held.let_go(0)?.before();
+        let before = let_go(held, 0)?.before();
         reaper::wait_for_all()?;
         let ended_ns = clock::now_ns();
         let before = before.map_err(|error| self.not_run(error))?;
@@ -126,7 +134,7 @@ impl Runs<'_> {
         let watch = Watch::begin();
         let held = self.held()?;
         let pid = held.pid();
-        let before = held.let_go(kernel.token())?.before();
+        let before = let_go(held, kernel.token())?.before();
         let mut ended = Ended::CutShort;
         reaper::wait_for_each(|who, code, signal| {
             if who == pid {
@@ -149,7 +157,7 @@ impl Runs<'_> {
         let held = self.held()?;
         let pid = held.pid();
         tracer::seize(pid, Fate::Shared).map_err(BillError::NoTracer)?;
-        let told = held.let_go(0)?;
+        let told = let_go(held, 0)?;
         let mut ended = Ended::CutShort;
         let seen = Tracer::new(table).follow(pid, |stop| {
             ended = match stop {

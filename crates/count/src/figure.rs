@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use oscost_harness::{Audited, Card, apart};
+use oscost_harness::{Card, apart};
 use oscost_results::{Counted, Estimate, Figure, InstructionCount, Quantity, Repeats, Status};
 
 use crate::message::{CountOutcome, CountRow, InstructionCounts};
@@ -49,19 +49,16 @@ pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &Co
         apart::withhold(&mut figure, Status::Failed, "the guest did not answer".to_owned(), String::new());
         return figure;
     };
-    let audited = row.audited.clone().unwrap_or_else(|| Audited {
-        missing: Some("the audit was not asked for".to_owned()),
-        ..Audited::default()
-    });
-    let (evidence, contradiction) =
-        apart::evidence(audited, first.switches, first.voluntary_switches, first.faults);
-    figure.evidence = evidence;
-    if let Some(why) = contradiction {
+    figure.evidence = row.evidence(first).0;
+    let judged = rows.iter().zip(&all).map(|(row, counts)| row.evidence(counts));
+    if let Some((evidence, Some(why))) = judged.into_iter().find(|(_, why)| why.is_some()) {
+        figure.evidence = evidence;
         apart::withhold(&mut figure, Status::Contradicted, why, String::new());
         return figure;
     }
-    if first.idle_share > IDLE {
-        let share = first.idle_share * 100.0;
+    let idle_share = all.iter().map(|counts| counts.idle_share).fold(0.0, f64::max);
+    if idle_share > IDLE {
+        let share = idle_share * 100.0;
         let why =
             format!("it sleeps: for {share:.0} % of its time nothing was executed while the clock ran on");
         apart::withhold(&mut figure, Status::Unsupported, why, String::new());
@@ -331,6 +328,10 @@ mod tests {
             let figure = of_rows(&card(), &rows, None);
             assert_eq!((figure.status, figure.why.as_deref()), (Status::Failed, Some(NOTHING)));
             assert!(figure.quantities.is_empty());
+        }
+        let idle = row(InstructionCounts { idle_share: 0.5, ..counts(&[329; 64], &[640; 8], &[1262; 8]) });
+        for rows in [[&some, &idle], [&idle, &some]] {
+            assert_eq!(of_rows(&card(), &rows, None).status, Status::Unsupported, "whichever it is");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Messages between host and guest: one file in the guest's archive, and frames on a serial line.
 
-use oscost_harness::Audited;
-use oscost_results::{Conditions, Machine, Tool};
+use oscost_harness::{Audited, apart};
+use oscost_results::{Conditions, Evidence, Machine, Tool};
 use serde::{Deserialize, Serialize};
 
 /// What the guest is to do: a file of its archive. Nothing is said to it after its start.
@@ -71,6 +71,18 @@ pub enum CountOutcome {
     },
     /// Something failed, in words.
     Failed(String),
+}
+
+impl CountRow {
+    /// What was audited, beside these counts of it; and why the figure is withheld, if a claim does not hold.
+    #[must_use]
+    pub fn evidence(&self, counts: &InstructionCounts) -> (Evidence, Option<String>) {
+        let audited = self.audited.clone().unwrap_or_else(|| Audited {
+            missing: Some("the audit was not asked for".to_owned()),
+            ..Audited::default()
+        });
+        apart::evidence(audited, counts.switches, counts.voluntary_switches, counts.faults)
+    }
 }
 
 /// Instructions of one id, as the guest's clock counted them.

@@ -43,6 +43,14 @@ pub fn listen() -> Result<Arc<AtomicBool>, CallError> {
     Ok(Arc::clone(heard))
 }
 
+/// Of a process with a copy of the handlers: none is heard from now on. What was ignored stays ignored.
+pub(crate) fn not_heard() {
+    for signal in ENDINGS.into_iter().filter(|&signal| !is_ignored(signal)) {
+        // SAFETY: SIG_DFL is a valid disposition.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 /// The first signal that came since somebody listens.
 #[must_use]
 pub fn number() -> Option<u8> {

@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::error::check;
 use crate::pipe::Pipe;
 use crate::usage::{self, Usage, Whose};
-use crate::{CallError, clock, pipe, process, system_call};
+use crate::{CallError, clock, endings, pipe, process, system_call};
 
 /// The program: its process is there, and will become the program when it is let go. Dropped before, it ends.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ struct Lent {
     /// Ends of the two pipes: its own, and its starter's.
     ends: [[RawFd; 2]; 2],
     stack: Vec<u128>,
+    /// The signals that its starter holds back, as the program is to have them.
+    held_back: libc::sigset_t,
 }
 
 /// Bytes of a stack: execvp copies the list of arguments, of which the kernel allows 2 MiB. What is not touched is not there.
@@ -42,6 +44,10 @@ const STACK: usize = 4 << 20;
 extern "C" fn becomes_it(lent: *mut c_void) -> libc::c_int {
     // SAFETY: the starter keeps it as long as this process shares its memory, and changes nothing of it.
     let lent = unsafe { &*lent.cast::<Lent>() };
+    // The starter's handlers would tell the starter, in whose memory they are, of a second signal.
+    endings::not_heard();
+    // SAFETY: the set is lent.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const lent.held_back, std::ptr::null_mut()) };
     if process::die_with_parent(lent.starter).is_err() {
         return 1;
     }
@@ -97,14 +103,25 @@ impl HeldProgram {
                 [go.writer.as_raw_fd(), told.reader.as_raw_fd()],
             ],
             stack: vec![0; STACK / size_of::<u128>()],
+            // SAFETY: an all-zero set is valid, and is written below.
+            held_back: unsafe { std::mem::zeroed() },
         });
         let top = lent.stack.as_mut_ptr_range().end.cast();
+        // SAFETY: an all-zero set is valid; both sets are local or lent. None is heard by the process before it has let go of handlers.
+        unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const all, &raw mut lent.held_back);
+        }
         let with: *mut Lent = &raw mut *lent;
         // SAFETY: the process has a stack of its own, aligned to 16 bytes, and what it is lent outlives its use of this memory: it ends,
         // or is the program, before that is dropped.
         let pid = check("clone", unsafe {
             libc::clone(becomes_it, top, libc::CLONE_VM | libc::SIGCHLD, with.cast())
-        })?;
+        });
+        // SAFETY: the set was read above.
+        unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const lent.held_back, std::ptr::null_mut()) };
+        let pid = pid?;
         Ok(Self { child: process::Child::of(pid), go: go.writer, told: told.reader, lent })
     }
 
@@ -227,6 +244,22 @@ mod tests {
         assert!(code == 5 && before.is_ok(), "{before:?}");
         let missing = run("/no/such/program", &["x"]);
         assert_eq!(missing, (127, Err(CallError::new("execve", libc::ENOENT))));
+    }
+
+    /// One Ctrl-C reaches both, and counted as two: the second one ends its starter at once.
+    #[test]
+    fn a_signal_to_the_held_one_is_none_to_its_starter() {
+        let code = process::code_of(|| {
+            let listens = endings::listen().is_ok();
+            let held = HeldProgram::start(Path::new("/bin/true"), &["true".into()]).expect("clone");
+            let pid = held.pid();
+            let mut status = 0;
+            // SAFETY: a signal to a child; the kernel writes a status to a local variable.
+            let ended = unsafe { (libc::kill(pid, libc::SIGINT), libc::waitpid(pid, &raw mut status, 0)) };
+            let is_killed = libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGINT;
+            i32::from(!(listens && ended == (0, pid) && is_killed && endings::number().is_none()))
+        });
+        assert_eq!(code, Some(0));
     }
 
     #[test]

@@ -350,7 +350,7 @@ fn a_window_is_drawn_where_there_is_a_display_and_told_where_there_is_none() {
         // The display is found by the environment, which a test may not change for the others: one process for each.
         let exe = std::env::current_exe().expect("a test");
         let output = Command::new(exe)
-            .args(["--exact", "window_of_the_display", "--nocapture", "--ignored"])
+            .args(["--exact", "realtime_ipc::window_of_the_display", "--nocapture", "--ignored"])
             .env("OSCOST_TEST_WINDOW", "yes")
             .env("DISPLAY", display)
             .output()
