@@ -100,7 +100,7 @@ pub fn line(architecture: &str) -> &'static str {
 pub fn conditions(image: &Image, settings: &EmulatorSettings) -> oscost_results::Emulation {
     let emulation = emulation(image.architecture);
     oscost_results::Emulation {
-        emulator: version(emulation.program).unwrap_or_else(|| emulation.program.to_owned()),
+        emulator: version(image.architecture).unwrap_or_else(|| emulation.program.to_owned()),
         machine: emulation.machine.to_owned(),
         cpu_model: cpu(emulation, settings),
         memory_mib: settings.memory_mib,
@@ -120,9 +120,10 @@ pub fn named_cpu_model(known: &oscost_results::Emulation, architecture: &str) ->
     (model != emulation.cpu).then(|| model.to_owned())
 }
 
-/// The first line that qemu says of itself, without what a distribution adds.
-fn version(program: &str) -> Option<String> {
-    let mut command = oscost_sys::program::command(program).ok()?;
+/// What the qemu for this instruction set says of itself first, without what a distribution adds; none where it is missing.
+#[must_use]
+pub fn version(architecture: &str) -> Option<String> {
+    let mut command = oscost_sys::program::command(emulation(architecture).program).ok()?;
     let heard =
         oscost_sys::program::hear(command.arg("--version").stdin(Stdio::null()), 4096, VERSION).ok()?;
     let text = String::from_utf8_lossy(&heard.stdout).into_owned();

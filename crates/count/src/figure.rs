@@ -98,7 +98,9 @@ pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &Co
             });
         }
         words.extend(otherwise.filter(|_| boots.iter().all(|boot| boot.len() == 1)));
-        words.join("; ")
+        // The figure is of an operation, these are not.
+        let several = (operations > 1.0).then(|| format!("iterations of {operations} operations: "));
+        several.unwrap_or_default() + &words.join("; ")
     });
     // A remark, as a count that repeats has no reason to say.
     figure.remarks.extend((!split.is_sure).then(|| NOT_APART.to_owned()));
@@ -150,7 +152,9 @@ fn disagreement(
     if repeats == Repeats::Constant {
         clocks.push(unstopped.followed);
         if let Some(other) = followed.each.iter().find(|&&each| each != usual) {
-            words.push(format!("the two instruments disagree: {usual} by the clock, {other} step by step"));
+            words.push(format!(
+                "the two instruments disagree on one iteration: {usual} by the clock, {other} step by step"
+            ));
         }
     } else if sum != usual {
         words.push(format!("the tree is of an iteration that took {sum}"));
@@ -231,7 +235,7 @@ fn causes(counts: &InstructionCounts, usual: u64, frame: u64) -> Vec<String> {
         && *first > 1
         && rest.iter().all(|gap| gap == first)
     {
-        words.push(format!("one of these comes every {first} operations"));
+        words.push(format!("one of these comes every {first} iterations"));
     }
     words
 }
@@ -289,7 +293,7 @@ mod tests {
     }
 
     fn card() -> Card {
-        Card { id: "syscall/x", operations_per_iteration: 2, ..Card::BATCHED }
+        Card { id: "syscall/x", operations_per_iteration: 1, ..Card::BATCHED }
     }
 
     fn row(counts: InstructionCounts) -> CountRow {
@@ -301,7 +305,8 @@ mod tests {
         let constant = counts(&[329; 64], &[640; 8], &[1262; 8]);
         assert_eq!(Split::of(&constant), Split { frame: 18, is_sure: true });
         let row = row(constant);
-        let figure = of_rows(&card(), &[&row, &row], None);
+        let two = Card { operations_per_iteration: 2, ..card() };
+        let figure = of_rows(&two, &[&row, &row], None);
         let count = figure.count.expect("a count");
         assert_eq!((count.repeats, count.frame, count.boots), (Repeats::Constant, 18, 2));
         assert_eq!(count.values, [Counted { instructions: 311, times: 64 }]);
@@ -331,7 +336,8 @@ mod tests {
         }
         let idle = row(InstructionCounts { idle_share: 0.5, ..counts(&[329; 64], &[640; 8], &[1262; 8]) });
         for rows in [[&some, &idle], [&idle, &some]] {
-            assert_eq!(of_rows(&card(), &rows, None).status, Status::Unsupported, "whichever it is");
+            let figure = of_rows(&card(), &rows, None);
+            assert_eq!((figure.status, figure.quantities.len()), (Status::Unsupported, 0), "whichever it is");
         }
     }
 
@@ -339,10 +345,13 @@ mod tests {
     fn a_rare_value_is_told_and_harms_no_frame() {
         let mut ones = [350; 64];
         ones[9] = 5350;
-        let figure = of_rows(&card(), &[&row(counts(&ones, &[690; 8], &[1370; 8]))], None);
-        let count = figure.count.expect("a count");
-        assert_eq!((count.repeats, count.frame), (Repeats::Reproducible, 10));
-        assert_eq!(count.why.as_deref(), Some("63 of 64 take 340, 1 5000 more"));
+        let row = row(counts(&ones, &[690; 8], &[1370; 8]));
+        for (operations, of) in [(1, ""), (2, "iterations of 2 operations: ")] {
+            let card = Card { operations_per_iteration: operations, ..card() };
+            let count = of_rows(&card, &[&row], None).count.expect("a count");
+            assert_eq!((count.repeats, count.frame), (Repeats::Reproducible, 10));
+            assert_eq!(count.why, Some(format!("{of}63 of 64 take 340, 1 5000 more")));
+        }
     }
 
     #[test]
@@ -386,7 +395,7 @@ mod tests {
         let ones: Vec<u64> = (0..64).map(|index| if index % 8 == 3 { 900 } else { 100 }).collect();
         let figure = of_rows(&card(), &[&row(counts(&ones, &[190; 8], &[370; 8]))], None);
         let why = figure.count.and_then(|count| count.why).expect("a reason");
-        assert!(why.ends_with("; one of these comes every 8 operations"), "{why}");
+        assert!(why.ends_with("; one of these comes every 8 iterations"), "{why}");
     }
 
     #[test]
@@ -405,15 +414,6 @@ mod tests {
         let count = of_rows(&card(), &[&one, &other], None).count.expect("a count");
         assert_eq!(count.repeats, Repeats::Varies);
         assert!(count.why.expect("a reason").contains("boots differ"));
-    }
-
-    #[test]
-    fn what_sleeps_is_no_count() {
-        let mut counted = counts(&[50; 64], &[90; 8], &[170; 8]);
-        counted.idle_share = 0.5;
-        let figure = of_rows(&card(), &[&row(counted)], None);
-        assert_eq!(figure.status, Status::Unsupported);
-        assert!(figure.quantities.is_empty());
     }
 
     #[test]

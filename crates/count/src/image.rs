@@ -87,7 +87,10 @@ fn checksum(bytes: &[u8]) -> String {
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
     file::bytes(path, most).map_err(|error| {
         let why = match error.kind() {
-            ErrorKind::InvalidInput | ErrorKind::FileTooLarge => "is no kernel image".to_owned(),
+            ErrorKind::InvalidInput => "is no kernel image".to_owned(),
+            ErrorKind::FileTooLarge => {
+                format!("is larger than {} MiB (a vmlinux: strip it, or take the bzImage)", most >> 20)
+            }
             _ => format!("cannot be read: {error}"),
         };
         Error::File { path: path.to_owned(), why }
@@ -121,9 +124,30 @@ fn architecture(bytes: &[u8]) -> Option<&'static str> {
     if elf::has_direct_entry(bytes) {
         return Some("x86_64");
     }
-    // Linux's Documentation/arch/arm64/booting.rst; a compressed Image; one that unpacks itself under EFI. x86 has none.
-    let arm = holds(0x38, b"ARM\x64") || holds(0, &[0x1f, 0x8b]) || holds(4, b"zimg");
+    // Linux's Documentation/arch/arm64/booting.rst; a compressed Image; one that unpacks itself under EFI.
+    let arm = holds(ARM_AT, ARM)
+        || (holds(0, &[0x1f, 0x8b]) && is_packed_arm(bytes))
+        || (holds(4, b"zimg") && pe_machine(bytes) == Some(PE_ARM));
     arm.then_some("aarch64")
+}
+
+/// Where an Image of arm64 has its magic number.
+const ARM_AT: usize = 0x38;
+const ARM: &[u8] = b"ARM\x64";
+/// The word for arm64 in the header of a program for EFI.
+const PE_ARM: u16 = 0xaa64;
+
+/// Whether packed data is an Image; where nobody can unpack it here, qemu will see.
+fn is_packed_arm(bytes: &[u8]) -> bool {
+    let head = unpack::head(bytes, ARM_AT + ARM.len());
+    head.is_none_or(|head| head.get(ARM_AT..) == Some(ARM))
+}
+
+/// The machine of a program for EFI: its header is where the word at 0x3c says, and names it behind "PE\0\0".
+fn pe_machine(bytes: &[u8]) -> Option<u16> {
+    let header = u32::from_le_bytes(bytes.get(0x3c..0x40)?.try_into().ok()?);
+    let at = usize::try_from(header).ok()?.checked_add(4)?;
+    Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
 }
 
 /// Whether an x86 image is shorter than its header says: sectors of the setup and the boot sector, then units of 16 bytes.
@@ -219,6 +243,45 @@ mod tests {
         for length in 0..0x240 {
             let _ = (architecture(&bz_image(1)[..length]), release(&bz_image(1)[..length]));
         }
+    }
+
+    /// Any gzip file and any kernel for EFI was one for aarch64, and a program for it was asked for.
+    #[test]
+    fn what_is_packed_is_told_by_what_it_holds() {
+        let efi = |machine: u16| {
+            let mut bytes = vec![0; 0x80];
+            bytes[..8].copy_from_slice(b"MZ\0\0zimg");
+            bytes[0x3c] = 0x40;
+            bytes[0x40..0x44].copy_from_slice(b"PE\0\0");
+            bytes[0x44..0x46].copy_from_slice(&machine.to_le_bytes());
+            bytes
+        };
+        assert_eq!(architecture(&efi(PE_ARM)), Some("aarch64"));
+        assert_eq!(architecture(&efi(0x5064)), None, "RISC-V");
+        for length in 0..0x46 {
+            let _ = architecture(&efi(PE_ARM)[..length]);
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let packed = |content: &[u8]| {
+            let path = folder.path().join("file");
+            std::fs::write(&path, content).expect("written");
+            std::process::Command::new("gzip").arg("-c").arg(&path).output().ok().map(|output| output.stdout)
+        };
+        let mut image = vec![0; 0x1000];
+        image[0x38..0x3c].copy_from_slice(ARM);
+        // No gzip: then qemu sees what it is.
+        let (Some(arm), Some(text)) = (packed(&image), packed(b"a text")) else { return };
+        assert_eq!(architecture(&arm), Some("aarch64"));
+        assert_eq!(architecture(&text), None);
+    }
+
+    #[test]
+    fn what_is_too_large_is_told_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("vmlinux");
+        std::fs::write(&path, [0; 11]).expect("written");
+        let error = read(&path, 10).expect_err("too large").to_string();
+        assert!(error.contains("is larger than 0 MiB (a vmlinux: strip it"), "{error}");
     }
 
     #[test]

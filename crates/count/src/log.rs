@@ -15,8 +15,8 @@ pub struct TraceStep {
     pub stack: u64,
 }
 
-/// More instructions are not kept.
-const MOST: usize = 20_000_000;
+/// More instructions are not kept; tests have less memory.
+const MOST: usize = if cfg!(test) { 1000 } else { 20_000_000 };
 
 /// The log as it arrives.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(crate) struct Log {
     rest: Vec<u8>,
     /// At most [`MOST`].
     steps: Vec<TraceStep>,
-    /// Lines that were not understood: the log is then not taken for whole.
+    /// Why the log is not taken for whole: a line that was not understood, or too many.
     strange: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Log {
         let text = std::str::from_utf8(line).unwrap_or_default();
         if let Some(step) = step(text) {
             if self.steps.len() == MOST {
-                self.strange.get_or_insert_with(|| format!("more than {MOST} instructions"));
+                self.strange.get_or_insert_with(|| format!("qemu's log has more than {MOST} instructions"));
                 return;
             }
             self.steps.push(step);
@@ -69,19 +69,18 @@ impl Log {
                 last.stack = stack;
             }
         } else if text.starts_with("Trace") {
-            self.strange.get_or_insert_with(|| text.chars().take(120).collect());
+            let line = || text.chars().take(120).collect::<String>();
+            self.strange.get_or_insert_with(|| format!("qemu's log has the line '{}'", line()));
         }
     }
 
-    /// Takes all steps so far.
+    /// Takes all steps so far; what is logged next begins anew.
     ///
     /// # Errors
-    /// The first line that was not understood.
+    /// Why they are not whole: the first line that was not understood, or that there are too many.
     pub(crate) fn take(&mut self) -> Result<Vec<TraceStep>, String> {
-        match self.strange.take() {
-            Some(line) => Err(line),
-            None => Ok(std::mem::take(&mut self.steps)),
-        }
+        let steps = std::mem::take(&mut self.steps);
+        self.strange.take().map_or(Ok(steps), Err)
     }
 }
 
@@ -155,10 +154,22 @@ mod tests {
     }
 
     #[test]
+    fn what_was_too_long_leaves_nothing_to_who_comes_next() {
+        let mut log = Log::default();
+        for _ in 0..=MOST / 2 {
+            log.push(LINES.as_bytes());
+        }
+        let why = log.take().expect_err("two more than are kept");
+        assert_eq!(why, format!("qemu's log has more than {MOST} instructions"));
+        log.push(LINES.as_bytes());
+        assert_eq!(log.take().expect("whole").len(), 2);
+    }
+
+    #[test]
     fn a_line_that_is_not_understood_is_no_silent_gap() {
         let mut log = Log::default();
         log.push(b"Trace 0: garbage\n");
-        assert_eq!(log.take().expect_err("reported"), "Trace 0: garbage");
+        assert_eq!(log.take().expect_err("reported"), "qemu's log has the line 'Trace 0: garbage'");
         let mut log = Log::default();
         log.push(b"Trace 0: 0x1 [0/zz/0/0]\n");
         assert!(log.take().is_err());

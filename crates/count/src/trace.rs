@@ -151,18 +151,17 @@ impl Session<'_> {
         }
         self.log("none")?;
         self.machine.drain_log()?;
-        let steps = self
-            .machine
-            .log
-            .take()
-            .map_err(|line| self.failed(&format!("qemu's log has the line '{line}'")))?;
-        let Some(steps) = between_marks(steps) else {
-            return Err(self.failed("qemu's log lacks the marks"));
-        };
+        let steps = self.machine.log.take().and_then(between_marks);
+        // An id without a tree has its count, and takes nothing from the others.
+        let (steps, lacks) = steps.map_or_else(|why| (Vec::new(), Some(why)), |steps| (steps, None));
         let code = self.code(&steps)?;
         let switching = ["__switch_to_asm", "cpu_switch_to"];
         let switching = switching.iter().find_map(|name| symbols.kernel_function(name));
-        Ok(read(id, iterations, &steps, symbols, &code, switching))
+        let mut followed = read(id, iterations, &steps, symbols, &code, switching);
+        if let Some(why) = lacks {
+            followed.functions = Err(why);
+        }
+        Ok(followed)
     }
 
     /// Has qemu execute one instruction a block and log each, or go on at its own speed ("none").
@@ -373,11 +372,12 @@ impl Facts for Known<'_> {
 }
 
 /// The steps between the first passing of the quiet mark and the last.
-fn between_marks(mut steps: Vec<TraceStep>) -> Option<Vec<TraceStep>> {
+fn between_marks(mut steps: Vec<TraceStep>) -> Result<Vec<TraceStep>, String> {
     let is_mark = |step: &TraceStep| step.address == QUIET_MARK;
-    let (first, last) = (steps.iter().position(is_mark)?, steps.iter().rposition(is_mark)?);
+    let ends = steps.iter().position(is_mark).zip(steps.iter().rposition(is_mark));
+    let (first, last) = ends.filter(|(first, last)| first < last).ok_or("qemu's log lacks the marks")?;
     steps.truncate(last);
-    (first < last).then(|| steps.split_off(first))
+    Ok(steps.split_off(first))
 }
 
 /// Cuts a trace into iterations, and makes the tree of one.

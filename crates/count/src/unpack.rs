@@ -6,7 +6,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::time::Duration;
 
 use oscost_sys::guest::memory_file;
-use oscost_sys::program;
+use oscost_sys::program::{self, Heard};
 
 use crate::elf;
 
@@ -53,6 +53,17 @@ fn payload(image: &[u8]) -> Option<&[u8]> {
 }
 
 fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
+    let heard = heard(packed, MOST)?;
+    // What is cut off, or ended at its deadline, is no kernel.
+    (heard.status.is_some() && heard.stdout.len() < MOST).then_some(heard.stdout)
+}
+
+/// The first bytes of what is packed, `most` of them; none where who unpacks it is missing.
+pub(crate) fn head(packed: &[u8], most: usize) -> Option<Vec<u8>> {
+    heard(packed, most).map(|heard| heard.stdout)
+}
+
+fn heard(packed: &[u8], most: usize) -> Option<Heard> {
     let (magic, packer, arguments) = PACKERS.iter().find(|(magic, ..)| packed.starts_with(magic))?;
     // All but gzip are followed by the length of what they hold.
     let length = if magic == &PACKERS[0].0 { packed.len() } else { packed.len().checked_sub(4)? };
@@ -60,9 +71,7 @@ fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     input.write_all(&packed[..length]).ok()?;
     input.seek(SeekFrom::Start(0)).ok()?;
     let mut command = program::command(packer).ok()?;
-    let heard = program::hear(command.args(*arguments).stdin(input), MOST, PATIENCE).ok()?;
-    // What is cut off, or ended at its deadline, is no kernel.
-    (heard.status.is_some() && heard.stdout.len() < MOST).then_some(heard.stdout)
+    program::hear(command.args(*arguments).stdin(input), most, PATIENCE).ok()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use oscost_count::emulator;
 use oscost_count::image::Image;
 use oscost_harness::Tier;
 use oscost_report::count::{Changes, CountVerdict};
-use oscost_results::RunResult;
+use oscost_results::{Emulation, RunResult};
 
 use crate::args::{Compare, Count, CountFormat};
 use crate::commands::compare::load;
@@ -43,6 +43,7 @@ pub fn bisect(asked: &[String], kernel: &Path, options: &Compare, talk: &Talk) -
             base.machine.architecture
         )));
     }
+    refuse_another_guest(name, &base, &emulation, image.architecture)?;
     let choices = catalogue().select(std::slice::from_ref(id), Tier::Hidden).map_err(Ended::misuse)?;
     let choices: Vec<_> = choices.into_iter().filter(|choice| choice.card().id == *id).collect();
     let again = Count {
@@ -76,4 +77,34 @@ pub fn bisect(asked: &[String], kernel: &Path, options: &Compare, talk: &Talk) -
         Some(CountVerdict::Fewer | CountVerdict::Equal) => Exit::Done,
         Some(CountVerdict::Unclear) | None => Exit::Skipped,
     })
+}
+
+/// An operation's own part depends on the program's build, and a kernel patches itself for what qemu emulates: where these are not
+/// the base's, a commit would be blamed for them.
+fn refuse_another_guest(
+    name: &str,
+    base: &RunResult,
+    emulation: &Emulation,
+    architecture: &str,
+) -> Result<(), Ended> {
+    let own = std::env::consts::ARCH;
+    if architecture != own {
+        return Err(Ended::misuse(format!(
+            "a bisection counts with this program, which is one for {own}, and {name} was counted on {architecture}: bisect on such a machine"
+        )));
+    }
+    let (before, now) = (&base.tool.build_id, oscost_session::machine::tool().build_id);
+    if *before != now {
+        return Err(Ended::misuse(format!(
+            "{name} was counted by another program (build {before}, and this is {now}): count a new base by this one, without --guest-program"
+        )));
+    }
+    let before = &emulation.emulator;
+    // Where there is no qemu, the boot says so.
+    match emulator::version(architecture).filter(|now| now != before) {
+        Some(now) => Err(Ended::misuse(format!(
+            "{name} was counted by another emulator ({before}, and this is {now}): count a new base"
+        ))),
+        None => Ok(()),
+    }
 }

@@ -106,6 +106,26 @@ fn git_finds_the_commit_that_took_one_instruction_more() {
     assert!(found.contains("is the first bad commit") && found.contains("commit 5"), "{found}");
 }
 
+/// Their own instructions were blamed on whichever commit came first.
+#[test]
+fn a_base_of_another_program_or_qemu_ends_the_bisection() {
+    let stage = two();
+    let bytes = std::fs::read(stage.path("a.json")).expect("a file");
+    let base = oscost_results::from_bytes(&bytes).expect("a result");
+    let refused = |base: &oscost_results::RunResult, words: &str| {
+        oscost_results::save_as(&stage.path("other.json"), base).expect("written");
+        let output = stage.run(&["compare", "--bisect", "other.json", ID, "--kernel", "bzImage"]);
+        assert_eq!(output.status.code(), Some(255), "{}", said(&output));
+        assert!(said(&output).contains(words), "{}", said(&output));
+    };
+    let mut other = base.clone();
+    other.tool.build_id = "another".to_owned();
+    refused(&other, "was counted by another program (build another");
+    let mut other = base;
+    other.conditions.emulation.as_mut().expect("it was counted").emulator = "qemu 9".to_owned();
+    refused(&other, "was counted by another emulator (qemu 9, and this is qemu 0.0.1)");
+}
+
 #[test]
 fn what_has_no_answer_ends_the_bisection() {
     let stage = two();

@@ -137,7 +137,8 @@ pub fn words(instructions: u64) -> Vec<u8> {
         ..InstructionCounts::default()
     };
     let machine = oscost_results::Machine { architecture: "x86_64".to_owned(), ..Default::default() };
-    let hello = Hello { tool: Default::default(), machine, conditions: Default::default() };
+    let tool = oscost_results::Tool { build_id: build(), ..Default::default() };
+    let hello = Hello { tool, machine, conditions: Default::default() };
     let row = CountRow { id: ID.to_owned(), outcome: CountOutcome::Counted(counts), audited: None };
     let other = CountRow {
         id: "syscall/invalid".to_owned(),
@@ -146,6 +147,14 @@ pub fn words(instructions: u64) -> Vec<u8> {
     };
     let all = [Said::Hello(Box::new(hello)), Said::Row(Box::new(row)), Said::Row(Box::new(other)), Said::End];
     all.iter().flat_map(|said| frame::wrap(&serde_json::to_vec(said).expect("data"))).collect()
+}
+
+/// The build of the program, which is that of the guest's.
+fn build() -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_oscost")).arg("--version").output().expect("it was built");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let build = said.lines().find_map(|line| line.strip_prefix("build ")).expect("a line of it");
+    build.to_owned()
 }
 
 /// Puts the words of a guest into the folder of its kernel.

@@ -75,7 +75,7 @@ pub fn agreement_json(rows: &[Agreement]) -> Value {
 pub(crate) fn changes(changes: &Changes) -> Value {
     let differing = changes.differing.iter();
     let differing = differing.map(|(what, before, now)| json!({"what": what, "a": before, "b": now}));
-    let function = |(name, before, now): &(String, u64, u64)| json!({"name": name, "a": before, "b": now});
+    let function = |(name, before, now): &(String, f64, f64)| json!({"name": name, "a": before, "b": now});
     let rows = changes.rows.iter().map(|row| {
         json!({
             "id": row.id, "unit": "instructions", "verdict": row.verdict.word(), "why": row.why,

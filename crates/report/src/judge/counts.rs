@@ -29,8 +29,8 @@ pub struct CountChange {
     pub now: Option<f64>,
     /// The verdict.
     pub verdict: CountVerdict,
-    /// Functions whose own instructions changed, the largest change first: name, before, now.
-    pub functions: Vec<(String, u64, u64)>,
+    /// Functions whose own instructions of an operation changed, the largest change first: name, before, now.
+    pub functions: Vec<(String, f64, f64)>,
     /// Why there is no verdict, or what else differs.
     pub why: Option<String>,
 }
@@ -80,7 +80,8 @@ impl CountChange {
             _ if refused.is_some() => (CountVerdict::Unclear, Vec::new(), refused),
             Some(((before, a), (now, b))) => {
                 let (verdict, why) = judged((before, a), (now, b));
-                (verdict, moved(a, b), why)
+                let operations = [old, new].map(|figure| figure.operations_per_iteration.max(1));
+                (verdict, moved(a, b, operations), why)
             }
             None => {
                 let reason = |figure: &Figure| figure.why.clone().filter(|_| value(figure).is_none());
@@ -126,8 +127,9 @@ fn judged(
     (verdict, Some("the usual count is the same, rarer ones differ".to_owned()))
 }
 
-/// Functions whose own instructions changed, by name, the largest change first.
-fn moved(before: &InstructionCount, now: &InstructionCount) -> Vec<(String, u64, u64)> {
+/// Functions whose own instructions of an operation changed, by name, the largest change first. Their trees are of an iteration,
+/// which holds so many operations before and now.
+fn moved(before: &InstructionCount, now: &InstructionCount, operations: [u64; 2]) -> Vec<(String, f64, f64)> {
     if before.functions.is_empty() || now.functions.is_empty() {
         return Vec::new();
     }
@@ -137,10 +139,13 @@ fn moved(before: &InstructionCount, now: &InstructionCount) -> Vec<(String, u64,
             own.entry(&node.name).or_default()[side] += node.own;
         }
     }
-    let moved = own.into_iter().filter(|(_, [before, now])| before != now);
-    let mut moved: Vec<(String, u64, u64)> =
-        moved.map(|(name, [before, now])| (name.to_owned(), before, now)).collect();
-    moved.small_sort_by_key(|(name, before, now)| (std::cmp::Reverse(before.abs_diff(*now)), name.clone()));
+    let an_operation = |(name, own): (&str, [u64; 2])| {
+        let [before, now] = [0_usize, 1].map(|side| own[side] as f64 / operations[side] as f64);
+        (name.to_owned(), before, now)
+    };
+    let change = |(_, before, now): &(String, f64, f64)| (now - before).abs();
+    let mut moved: Vec<_> = own.into_iter().map(an_operation).filter(|one| change(one) > 0.0).collect();
+    moved.small_sort_by(|one, other| change(other).total_cmp(&change(one)).then_with(|| one.0.cmp(&other.0)));
     moved
 }
 
@@ -249,8 +254,8 @@ mod tests {
         assert_eq!(judged((311.0, &a), (312.0, &b)), (CountVerdict::More, None));
         assert_eq!(judged((312.0, &b), (311.0, &a)), (CountVerdict::Fewer, None));
         assert_eq!(judged((311.0, &a), (311.0, &a)), (CountVerdict::Equal, None));
-        assert_eq!(moved(&a, &b), [("b".to_owned(), 11, 12)]);
-        assert!(moved(&a, &a).is_empty());
+        assert_eq!(moved(&a, &b, [1, 1]), [("b".to_owned(), 11.0, 12.0)]);
+        assert!(moved(&a, &a, [1, 1]).is_empty());
     }
 
     #[test]
@@ -304,9 +309,10 @@ mod tests {
         for side in [&mut a, &mut b] {
             side.functions[0].depth = 0;
         }
-        let of = |name: &str, before, now| (name.to_owned(), before, now);
-        assert_eq!(moved(&a, &b), [of("b", 20, 40), of("a", 15, 12), of("d", 0, 3)]);
+        let of = |name: &str, before: f64, now: f64| (name.to_owned(), before, now);
+        assert_eq!(moved(&a, &b, [1, 1]), [of("b", 20.0, 40.0), of("a", 15.0, 12.0), of("d", 0.0, 3.0)]);
         let none = count(&[], &[]);
-        assert!(moved(&a, &none).is_empty() && moved(&none, &a).is_empty(), "not asked for on a side");
+        let of_two = |one, other| moved(one, other, [1, 1]);
+        assert!(of_two(&a, &none).is_empty() && of_two(&none, &a).is_empty(), "not asked for on a side");
     }
 }

@@ -190,7 +190,7 @@ fn moved(row: &CountChange) -> String {
     let (named, others) = row.functions.split_at(row.functions.len().min(SHOWN));
     let mut all: Vec<String> = row.why.iter().cloned().chain(named.iter().map(one_function)).collect();
     if !others.is_empty() {
-        let sum: f64 = others.iter().map(|(_, before, now)| *now as f64 - *before as f64).sum();
+        let sum: f64 = others.iter().map(|(_, before, now)| now - before).sum();
         all.push(format!("{} more functions {}", others.len(), signed(sum)));
     }
     all.join("; ")
@@ -200,13 +200,13 @@ fn signed(difference: f64) -> String {
     if difference > 0.0 { format!("+{}", exact(difference)) } else { exact(difference) }
 }
 
-fn one_function((name, before, now): &(String, u64, u64)) -> String {
-    let what = match (before, now) {
-        (0, _) => " (appeared)",
-        (_, 0) => " (vanished)",
+fn one_function((name, before, now): &(String, f64, f64)) -> String {
+    let what = match (*before > 0.0, *now > 0.0) {
+        (false, _) => " (appeared)",
+        (_, false) => " (vanished)",
         _ => "",
     };
-    format!("{name} {}{what}", signed(*now as f64 - *before as f64))
+    format!("{name} {}{what}", signed(now - before))
 }
 
 #[cfg(test)]
@@ -215,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_function_that_moved_is_named_with_what_it_moved_by() {
-        assert_eq!(one_function(&("b".to_owned(), 11, 12)), "b +1");
-        assert_eq!(one_function(&("c".to_owned(), 0, 5)), "c +5 (appeared)");
-        assert_eq!(one_function(&("c".to_owned(), 5, 0)), "c -5 (vanished)");
+        assert_eq!(one_function(&("b".to_owned(), 11.0, 12.0)), "b +1");
+        assert_eq!(one_function(&("c".to_owned(), 0.0, 5.0)), "c +5 (appeared)");
+        assert_eq!(one_function(&("c".to_owned(), 5.0, 0.0)), "c -5 (vanished)");
     }
 }

@@ -186,6 +186,32 @@ fn the_screens_of_counts() {
     assert!(names.iter().all(|name| whole.contains(name)), "{whole}");
 }
 
+/// A hand-over is half an iteration: its functions stood there with twice what they added to it.
+#[test]
+fn the_changes_of_functions_add_up_to_the_difference() {
+    let with = |value: u64, own: u64| {
+        let mut result = counted(&[("semaphore/x/handover", Ok(value))]);
+        let figure = &mut result.figures[0];
+        figure.operations_per_iteration = 2;
+        figure.count.as_mut().unwrap().functions = vec![FunctionNode {
+            name: "schedule".to_owned(),
+            place: "kernel".to_owned(),
+            depth: 1,
+            calls: 2,
+            own,
+            repeated: 0,
+            unknown: Map::default(),
+        }];
+        result
+    };
+    let changes = Changes::between(&with(100, 200), &with(107, 214));
+    let row = &changes.rows[0];
+    let sum: f64 = row.functions.iter().map(|(_, before, now)| now - before).sum();
+    assert_eq!((row.difference(), sum), (Some(7.0), 7.0));
+    let shown = written(|out| changes.text_whole(&style(100, false), out));
+    assert!(shown.contains("schedule +7"), "{shown}");
+}
+
 #[test]
 fn what_differs_between_two_guests_is_named() {
     let (before, mut now) = (counted(&[]), counted(&[]));
