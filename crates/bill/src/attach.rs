@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Counted, Ended, Faults, Switches, Usage, Way};
 use oscost_sys::folder::Folder;
-use oscost_sys::{endings, process, readiness, usage};
+use oscost_sys::{endings, process, readiness, reaper, usage};
 
 use crate::BillError;
 use crate::by_ebpf::{InKernel, refuse_other_numbers};
@@ -92,20 +92,13 @@ fn looked_at(known: impl Iterator<Item = i32>, pid: i32) -> BTreeMap<i32, usage:
 
 /// A process and its descendants, and the threads of all of them.
 fn family(pid: i32) -> (Vec<i32>, Vec<i32>) {
-    let numbers = |folder: String| -> Vec<i32> {
-        let names = Folder::names_at(folder).unwrap_or_default();
-        names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect()
-    };
     let (mut processes, mut threads) = (vec![pid], Vec::new());
     let mut at = 0;
     while let Some(&process) = processes.get(at) {
         at += 1;
-        for tid in numbers(format!("/proc/{process}/task")) {
-            threads.push(tid);
-            let children = oscost_sys::file::text(format!("/proc/{process}/task/{tid}/children"));
-            let children = children.unwrap_or_default();
-            processes.extend(children.split_whitespace().filter_map(|word| word.parse::<i32>().ok()));
-        }
+        let names = Folder::names_at(format!("/proc/{process}/task")).unwrap_or_default();
+        threads.extend(names.iter().filter_map(|name| name.to_str()?.parse::<i32>().ok()));
+        processes.extend(reaper::children_of(process));
     }
     (processes, threads)
 }

@@ -92,12 +92,14 @@ struct Runs<'a> {
     _orphans: Orphans,
 }
 
-/// Lets the program go. A signal that this one heard may have ended it before.
+/// Lets the program go.
 fn let_go(held: HeldProgram, token: u64) -> Result<Told, BillError> {
-    held.let_go(token).map_err(|error| match endings::number() {
-        Some(_) => BillError::Interrupted,
-        None => error.into(),
-    })
+    held.let_go(token).map_err(|error| gone(error.into()))
+}
+
+/// Why a held program is not to be had. A signal that this one heard may have ended it before.
+fn gone(error: BillError) -> BillError {
+    if endings::number().is_some() { BillError::Interrupted } else { error }
 }
 
 impl Runs<'_> {
@@ -156,7 +158,7 @@ impl Runs<'_> {
         let watch = Watch::begin();
         let held = self.held()?;
         let pid = held.pid();
-        tracer::seize(pid, Fate::Shared).map_err(BillError::NoTracer)?;
+        tracer::seize(pid, Fate::Shared).map_err(|error| gone(BillError::NoTracer(error)))?;
         let told = let_go(held, 0)?;
         let mut ended = Ended::CutShort;
         let seen = Tracer::new(table).follow(pid, |stop| {

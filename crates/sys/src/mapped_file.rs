@@ -3,6 +3,9 @@
 //!
 //! Other processes write the same bytes at any moment, so nothing here hands out a reference to plain memory. Touching a
 //! page behind the end of the file is a SIGBUS: shortening a file kills the processes that use the lost pages.
+//!
+//! A mutex trusts whoever may write the file. libc keeps the list of those that a thread holds within them, and writes where
+//! their words point. While one is held, nobody else may write its words, and its mapping may not go: only the caller can see to it.
 
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
@@ -82,7 +85,8 @@ impl MappedFile {
         })
     }
 
-    /// Makes a robust mutex of [`MUTEX_WORDS`] words at word `first`. Nobody may be using that place.
+    /// Makes a robust mutex of [`MUTEX_WORDS`] words at word `first`. Nobody may be using that place, and from now on its words
+    /// are for the three calls alone.
     ///
     /// # Errors
     /// EINVAL outside the mapping, EACCES where it is not writable, the error of pthread_mutex_init.
@@ -92,7 +96,7 @@ impl MappedFile {
         unsafe { mutex::make(mutex, MutexKind::Robust) }
     }
 
-    /// Waits for the mutex at word `first`, which [`MappedFile::make_mutex`] made.
+    /// Waits for the mutex at word `first`, which [`MappedFile::make_mutex`] made. It is given back before the mapping goes.
     ///
     /// # Errors
     /// EINVAL outside the mapping, EACCES where it is not writable; ENOTRECOVERABLE where an owner that found its
@@ -100,8 +104,8 @@ impl MappedFile {
     #[inline(always)]
     pub fn lock_mutex(&self, first: usize) -> Result<Locked, CallError> {
         let mutex = self.mutex(first)?;
-        // SAFETY: inside the mapping and aligned; that it was made there is the caller's promise, and what is no mutex
-        // is answered with an error or a wait, not with a write outside its words.
+        // SAFETY: inside the mapping and aligned. That it was made there, that nobody else writes its words, and that no mutex
+        // went with its mapping while this thread held it, is the promise of the caller and of whoever may write the file.
         match unsafe { libc::pthread_mutex_lock(mutex) } {
             0 => Ok(Locked::Clean),
             libc::EOWNERDEAD => {
@@ -120,7 +124,7 @@ impl MappedFile {
     #[inline(always)]
     pub fn unlock_mutex(&self, first: usize) -> Result<(), CallError> {
         let mutex = self.mutex(first)?;
-        // SAFETY: as in `lock_mutex`; a robust mutex of somebody else is refused.
+        // SAFETY: as in `lock_mutex`: libc writes where the links in its words point. One of somebody else is refused.
         returned("pthread_mutex_unlock", unsafe { libc::pthread_mutex_unlock(mutex) })
     }
 

@@ -19,7 +19,8 @@ pub enum MutexKind {
     PriorityInheritance,
 }
 
-/// A mutex in memory of its own, shared with children that are forked later.
+/// A mutex in memory of its own, shared with children that are forked later. A robust one is given back before it is dropped: else
+/// libc's list of those that the thread holds points into memory that is gone.
 #[derive(Debug)]
 pub struct Mutex {
     memory: SharedWords,
@@ -144,5 +145,6 @@ mod tests {
         mutex.unlock().expect("unlocked");
         mutex.lock().expect("usable");
         assert_eq!(mutex.recover().map_err(|error| error.errno), Err(libc::EINVAL));
+        mutex.unlock().expect("unlocked");
     }
 }

@@ -57,19 +57,7 @@ impl Child {
     /// Whether it has ended (without waiting for it, and without forgetting it).
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        // SAFETY: an all-zero siginfo_t is valid; WNOWAIT leaves the child waitable.
-        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel writes one siginfo to a local variable.
-        let result = unsafe {
-            libc::waitid(
-                libc::P_PID,
-                self.pid.unsigned_abs(),
-                &raw mut info,
-                libc::WEXITED | libc::WNOHANG | libc::WNOWAIT,
-            )
-        };
-        // SAFETY: waitid filled the pid field, or left the zero.
-        result == -1 || unsafe { info.si_pid() } != 0
+        has_ended(self.pid)
     }
 
     /// Waits for it to end.
@@ -129,6 +117,17 @@ pub struct Ended {
     pub signal: Option<i32>,
     /// What it used over its life.
     pub usage: Usage,
+}
+
+/// Whether a child has ended, or is none; without waiting for it.
+pub(crate) fn has_ended(pid: i32) -> bool {
+    // SAFETY: an all-zero siginfo_t is valid; WNOWAIT leaves the child waitable.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the kernel writes one siginfo to a local variable.
+    let result = unsafe { libc::waitid(libc::P_PID, pid.unsigned_abs(), &raw mut info, options) };
+    // SAFETY: waitid filled the pid field, or left the zero.
+    result == -1 || unsafe { info.si_pid() } != 0
 }
 
 fn wait_for(pid: i32) -> Result<Ended, CallError> {

@@ -86,16 +86,17 @@ pub fn hear(command: &mut Command, most: usize, patience: Duration) -> io::Resul
 /// The error of ppoll, or of waiting for it.
 pub fn attend(child: Child, most: usize, patience: Duration) -> io::Result<Heard> {
     let deadline = clock::now_ns().saturating_add(u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX));
-    let mut running = Running(child);
-    let (mut stdout, mut stderr) = (running.0.stdout.take(), running.0.stderr.take());
+    let mut running = Running { child, waited: false };
+    let (mut stdout, mut stderr) = (running.child.stdout.take(), running.child.stderr.take());
     let mut heard = Heard { stdout: Vec::new(), stderr: Vec::new(), status: None };
-    let end = i32::try_from(running.0.id()).ok().and_then(|pid| process::pidfd(pid).ok());
+    let pid = running.child.id().cast_signed();
+    let end = process::pidfd(pid).ok();
     let mut ended = false;
     let mut buffer = vec![0; 1 << 16];
     while (stdout.is_some() || stderr.is_some() || end.is_some()) && !ended {
         let now = clock::now_ns();
         if now >= deadline {
-            return Ok(heard);
+            break;
         }
         let mut fds: Vec<&dyn AsRawFd> = Vec::new();
         fds.extend(stdout.as_ref().map(|it| it as &dyn AsRawFd));
@@ -112,18 +113,21 @@ pub fn attend(child: Child, most: usize, patience: Duration) -> io::Result<Heard
         if complained {
             stderr = take(stderr, &mut heard.stderr, most, &mut buffer);
         }
-        // A child that it leaves may hold its streams open: what it said itself has been read by then.
-        ended = ready.next() == Some(true) && !said && !complained;
-    }
-    if ended {
-        running.end_group();
-        heard.status = Some(running.0.wait()?);
-        return Ok(heard);
+        let is_over = ready.next() == Some(true);
+        if is_over {
+            // A child that it leaves may hold its streams open, and talk on.
+            running.end_group();
+        }
+        // What it said itself has been read by then.
+        ended = is_over && !said && !complained;
     }
     // Before Linux 5.3 there is no pidfd: both streams have ended, and it has or will.
-    while heard.status.is_none() && clock::now_ns() < deadline {
+    while !ended && !process::has_ended(pid) && clock::now_ns() < deadline {
         clock::pause(Duration::from_micros(200));
-        heard.status = running.0.try_wait()?;
+    }
+    // At the deadline it may have ended itself, while somebody outside its group talks on.
+    if ended || process::has_ended(pid) {
+        heard.status = Some(running.end()?);
     }
     Ok(heard)
 }
@@ -138,23 +142,30 @@ fn take<T: Read>(from: Option<T>, into: &mut Vec<u8>, most: usize, buffer: &mut 
 }
 
 /// A program that may lead a group; dropping it ends both.
-struct Running(Child);
+struct Running {
+    child: Child,
+    waited: bool,
+}
 
 impl Running {
     /// Ends whoever is in its group. It has not been waited for, so the number is still its own.
     fn end_group(&self) {
-        if let Ok(group) = i32::try_from(self.0.id()) {
-            let _ = process::signal_group(group, process::Signal::Kill);
-        }
+        let _ = process::signal_group(self.child.id().cast_signed(), process::Signal::Kill);
+    }
+
+    /// Ends both, where they have not ended, and waits for it. From then on its number may be somebody else's.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        self.end_group();
+        let _ = self.child.kill();
+        self.waited = true;
+        self.child.wait()
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Ok(None) = self.0.try_wait() {
-            self.end_group();
-            let _ = self.0.kill();
-            let _ = self.0.wait();
+        if !self.waited {
+            let _ = self.end();
         }
     }
 }
@@ -210,14 +221,28 @@ mod tests {
         let hangs = shell("echo $$; sleep 1000 & sleep 1000", 100, 3000);
         assert!(hangs.status.is_none(), "{hangs:?}");
         let group: i32 = String::from_utf8_lossy(&hangs.stdout).trim().parse().expect("a pid");
-        let gone = |group| process::signal_group(group, process::Signal::Continue).is_err();
-        let patience = std::time::Instant::now() + Duration::from_secs(60);
-        while !gone(group) && std::time::Instant::now() < patience {
-            clock::pause(Duration::from_millis(5));
-        }
-        assert!(gone(group), "somebody of its group is still there");
+        assert!(goes(group), "somebody of its group is still there");
         // A child that holds its streams open is not waited for, and goes too.
         let leaves = shell("sleep 1000 & echo $$", 100, 60_000);
         assert!(leaves.status.is_some_and(|status| status.success()), "{leaves:?}");
+    }
+
+    /// Whether nobody is left of a group, a moment later.
+    fn goes(group: i32) -> bool {
+        let gone = || process::signal_group(group, process::Signal::Continue).is_err();
+        let patience = std::time::Instant::now() + Duration::from_secs(60);
+        while !gone() && std::time::Instant::now() < patience {
+            clock::pause(Duration::from_millis(5));
+        }
+        gone()
+    }
+
+    #[test]
+    fn a_child_that_talks_on_costs_no_time_and_goes_with_its_group() {
+        let leaves = shell("echo $$; yes & sleep 1000 & exit 3", 100, 60_000);
+        assert_eq!(leaves.status.and_then(|status| status.code()), Some(3), "{leaves:?}");
+        let said = String::from_utf8_lossy(&leaves.stdout).into_owned();
+        let group: i32 = said.lines().next().and_then(|line| line.parse().ok()).expect("a pid");
+        assert!(goes(group), "somebody of its group is still there");
     }
 }

@@ -77,21 +77,33 @@ pub fn kill_all() {
     }
 }
 
-/// The children of the caller, as /proc tells: by its list, which not every kernel has (CONFIG_PROC_CHILDREN), or by looking
-/// at everybody.
+/// The children of a process, as /proc tells: by its lists, which not every kernel has (CONFIG_PROC_CHILDREN), or by looking at
+/// everybody. Empty where it has none.
+#[must_use]
+pub fn children_of(pid: i32) -> Vec<i32> {
+    listed(&pid.to_string()).unwrap_or_else(|| by_parent(pid))
+}
+
+/// Those of the caller, whatever its number is in the namespace that /proc is of.
 fn children() -> Vec<i32> {
-    let own = std::process::id();
-    let threads = crate::folder::Folder::names_at("/proc/self/task").unwrap_or_default();
-    let paths =
-        threads.iter().filter_map(|thread| Some(format!("/proc/self/task/{}/children", thread.to_str()?)));
-    let lists: Vec<String> = paths.filter_map(|path| crate::file::text(path).ok()).collect();
-    if !lists.is_empty() {
-        let words = lists.iter().flat_map(|list| list.split_whitespace());
-        return words.filter_map(|word| word.parse().ok()).collect();
-    }
+    listed("self").unwrap_or_else(|| by_parent(std::process::id().cast_signed()))
+}
+
+/// The children in the lists of a process's threads; `None` where there are no lists.
+fn listed(process: &str) -> Option<Vec<i32>> {
+    let threads = crate::folder::Folder::names_at(format!("/proc/{process}/task")).unwrap_or_default();
+    let path =
+        |thread: &std::ffi::OsString| Some(format!("/proc/{process}/task/{}/children", thread.to_str()?));
+    let lists: Vec<String> =
+        threads.iter().filter_map(path).filter_map(|path| crate::file::text(path).ok()).collect();
+    let words = lists.iter().flat_map(|list| list.split_whitespace());
+    (!lists.is_empty()).then(|| words.filter_map(|word| word.parse().ok()).collect())
+}
+
+fn by_parent(parent: i32) -> Vec<i32> {
     let everybody = crate::folder::Folder::names_at("/proc").unwrap_or_default();
     let pids = everybody.into_iter().filter_map(|name| name.to_str()?.parse().ok());
-    pids.filter(|&pid| parent_of(pid) == Some(own)).collect()
+    pids.filter(|&pid| parent_of(pid) == Some(parent.unsigned_abs())).collect()
 }
 
 /// The parent of a process: the second field after its name, which may hold anything (proc_pid_stat(5)).
@@ -116,6 +128,11 @@ mod tests {
         })
         .expect("fork");
         assert_eq!(parent_of(child.pid()), Some(std::process::id()));
+        // Of this test program others fork, too.
+        for children in [children_of(own), children(), by_parent(own)] {
+            assert!(children.contains(&child.pid()), "{children:?}");
+        }
+        assert!(by_parent(child.pid()).is_empty() && children_of(child.pid()).is_empty());
     }
 
     #[test]

@@ -39,10 +39,7 @@ impl Policy {
 /// EPERM where it is refused ([`probe_real_time`] tells the cause), EINVAL for a priority out of range.
 pub fn set(policy: Policy, priority: i32) -> Result<(), CallError> {
     // Whoever once had the flag, and has no CAP_SYS_NICE, may not put it down: sched(7).
-    let number = policy.number() | libc::SCHED_RESET_ON_FORK;
-    // SAFETY: the kernel reads one sched_param, which is a priority alone.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, number, &raw const priority) };
-    check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)).map(|_| ())
+    set_number(policy.number() | libc::SCHED_RESET_ON_FORK, priority)
 }
 
 /// The same in a process whose real-time threads the kernel ends if they run away: RLIMIT_RTTIME.
@@ -51,10 +48,39 @@ pub fn set(policy: Policy, priority: i32) -> Result<(), CallError> {
 /// Those of [`set`], getrlimit and setrlimit.
 pub fn set_bounded(policy: Policy, priority: i32) -> Result<(), CallError> {
     if policy != Policy::Other {
-        let (soft, hard) = limit_of(Limit::RealTimeTime)?;
-        limit(Limit::RealTimeTime, soft.min(RUNAWAY_US.0), hard.min(RUNAWAY_US.1))?;
+        bound()?;
     }
     set(policy, priority)
+}
+
+/// From now on the kernel ends this process and its children if they run away in real time. A tighter limit of the caller stays:
+/// nobody may raise it without CAP_SYS_RESOURCE.
+///
+/// # Errors
+/// Those of getrlimit and setrlimit.
+pub fn bound() -> Result<(), CallError> {
+    let (soft, hard) = limit_of(Limit::RealTimeTime)?;
+    limit(Limit::RealTimeTime, soft.min(RUNAWAY_US.0), hard.min(RUNAWAY_US.1))
+}
+
+fn set_number(number: libc::c_int, priority: libc::c_int) -> Result<(), CallError> {
+    // SAFETY: the kernel reads one sched_param, which is a priority alone.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, number, &raw const priority) };
+    check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)).map(|_| ())
+}
+
+/// Number of the calling thread's policy, with its flag.
+fn number() -> Result<libc::c_int, CallError> {
+    // SAFETY: takes numbers only.
+    let number = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+    check("sched_getscheduler", i32::try_from(number).unwrap_or(-1))
+}
+
+fn priority() -> Result<libc::c_int, CallError> {
+    let mut priority: libc::c_int = 0;
+    // SAFETY: the kernel writes one sched_param, which is a priority alone, to a local variable.
+    let result = unsafe { libc::syscall(libc::SYS_sched_getparam, 0, &raw mut priority) };
+    check("sched_getparam", i32::try_from(result).unwrap_or(-1)).map(|_| priority)
 }
 
 /// Policy and priority of the calling thread as the kernel has them; `None` for a policy that oscost never sets.
@@ -62,14 +88,7 @@ pub fn set_bounded(policy: Policy, priority: i32) -> Result<(), CallError> {
 /// # Errors
 /// The error of sched_getscheduler or sched_getparam.
 pub fn get() -> Result<Option<(Policy, i32)>, CallError> {
-    // SAFETY: takes numbers only.
-    let number = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
-    let number =
-        check("sched_getscheduler", i32::try_from(number).unwrap_or(-1))? & !libc::SCHED_RESET_ON_FORK;
-    let mut priority: libc::c_int = 0;
-    // SAFETY: the kernel writes one sched_param, which is a priority alone, to a local variable.
-    let result = unsafe { libc::syscall(libc::SYS_sched_getparam, 0, &raw mut priority) };
-    check("sched_getparam", i32::try_from(result).unwrap_or(-1))?;
+    let (number, priority) = (number()? & !libc::SCHED_RESET_ON_FORK, priority()?);
     let policy =
         [Policy::Other, Policy::RoundRobin, Policy::Fifo].into_iter().find(|it| it.number() == number);
     Ok(policy.map(|policy| (policy, priority)))
@@ -80,11 +99,7 @@ pub fn get() -> Result<Option<(Policy, i32)>, CallError> {
 /// # Errors
 /// The error of sched_getscheduler.
 pub fn policy_name() -> Result<String, CallError> {
-    // SAFETY: takes numbers only.
-    let number = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
-    let number =
-        check("sched_getscheduler", i32::try_from(number).unwrap_or(-1))? & !libc::SCHED_RESET_ON_FORK;
-    Ok(match number {
+    Ok(match number()? & !libc::SCHED_RESET_ON_FORK {
         libc::SCHED_OTHER => "other".to_owned(),
         libc::SCHED_FIFO => "fifo".to_owned(),
         libc::SCHED_RR => "rr".to_owned(),
@@ -169,18 +184,10 @@ impl Cause {
 /// # Errors
 /// The refusal with its cause; the error of fork or wait stands as one without a better one.
 pub fn probe_real_time() -> Result<(), SchedulingRefusal> {
-    let tried = |policy: Policy, priority: i32| -> Result<(), CallError> {
-        let child = Child::fork(move || set(policy, priority).err().map_or(0, |error| error.errno))?;
-        match child.wait()?.code {
-            Some(0) => Ok(()),
-            Some(errno) => Err(CallError::new("sched_setscheduler", errno)),
-            None => Err(CallError::new("sched_setscheduler", libc::EPERM)),
-        }
-    };
-    let Err(error) = tried(Policy::RoundRobin, PRIORITY) else { return Ok(()) };
+    let Err(error) = tried(|| set(Policy::RoundRobin, PRIORITY)) else { return Ok(()) };
     let filtered = crate::watched::Watched::own().seccomp_mode.is_some_and(|mode| mode > 0);
-    // Anybody may ask for what he has, but for who is idle by policy.
-    if filtered && tried(Policy::Other, 0).is_err() {
+    // Anybody may ask for what he has: who is refused that is filtered. Who is SCHED_IDLE may not ask for SCHED_OTHER.
+    if filtered && tried(|| set_number(number()?, priority()?)).is_err() {
         return Err(SchedulingRefusal { error, cause: Cause::Seccomp });
     }
     let read = |path: &str| crate::file::text(path).unwrap_or_default();
@@ -194,6 +201,16 @@ pub fn probe_real_time() -> Result<(), SchedulingRefusal> {
         own => own,
     };
     Err(SchedulingRefusal { error, cause })
+}
+
+/// What becomes of a try in a child.
+fn tried(ask: impl FnOnce() -> Result<(), CallError>) -> Result<(), CallError> {
+    let child = Child::fork(move || ask().err().map_or(0, |error| error.errno))?;
+    match child.wait()?.code {
+        Some(0) => Ok(()),
+        Some(errno) => Err(CallError::new("sched_setscheduler", errno)),
+        None => Err(CallError::new("sched_setscheduler", libc::EPERM)),
+    }
 }
 
 /// Real-time runtime of this process's cgroup, us; `None` where no controller says (cgroup v2 has none).
@@ -241,17 +258,17 @@ mod tests {
 
     #[test]
     fn nice_values_and_policies_are_read_back() {
-        let raised = |by: i32| {
+        // Compared in the child: its code is a byte, and nice values may be below 0.
+        let raised = |by: i32, to: i32| {
             code_of(move || {
                 // SAFETY: takes a number only.
                 let set = unsafe { libc::nice(by) };
-                let read = nice().unwrap_or(i32::MIN);
-                if set == read { read } else { -1 }
+                i32::from((set, nice()) != (to, Ok(to)))
             })
         };
         let now = nice().expect("this thread has one");
-        assert_eq!(raised(1), Some((now + 1).min(19)));
-        assert_eq!(raised(40), Some(19));
+        assert_eq!(raised(1, (now + 1).min(19)), Some(0), "from {now}");
+        assert_eq!(raised(40, 19), Some(0), "from {now}");
         let tried = |policy: libc::c_int, name: &'static str| {
             code_of(move || {
                 let priority: libc::c_int = 0;
@@ -281,6 +298,47 @@ mod tests {
             Some(2) => println!("SKIP who_is_in_real_time_is_bounded: real-time scheduling is refused"),
             code => assert_eq!(code, Some(0)),
         }
+    }
+
+    /// An ordinary user, as far as this one can become one, with so much real time by his limit.
+    fn with_a_limit_alone(priority: u64) -> bool {
+        const NOBODY: u32 = 65534;
+        let limited = limit(Limit::RealTimePriority, priority, priority).is_ok();
+        if crate::identity::effective_uid() == 0 {
+            // SAFETY: setresuid touches no memory.
+            unsafe { libc::setresuid(NOBODY, NOBODY, NOBODY) };
+        }
+        limited
+    }
+
+    #[test]
+    fn who_has_real_time_by_a_limit_alone_can_leave_it() {
+        let code = code_of(|| {
+            if !with_a_limit_alone(99) || set_bounded(Policy::RoundRobin, 7).is_err() {
+                return 2;
+            }
+            i32::from(set(Policy::Other, 0).is_err() || get() != Ok(Some((Policy::Other, 0))))
+        });
+        match code {
+            Some(2) => {
+                println!("SKIP who_has_real_time_by_a_limit_alone_can_leave_it: without real-time priority");
+            }
+            code => assert_eq!(code, Some(0)),
+        }
+    }
+
+    #[test]
+    fn who_is_idle_by_policy_is_not_told_of_a_filter_that_allows_everything() {
+        let code = code_of(|| {
+            let limited = with_a_limit_alone(0);
+            let idle = crate::affinity::run_only_when_idle().is_ok();
+            let filtered = crate::seccomp::Filter::one_rule().install().is_ok();
+            if !(limited && idle && filtered) {
+                return 2;
+            }
+            i32::from(probe_real_time().err().map(|refusal| refusal.cause) != Some(Cause::Capability))
+        });
+        assert_eq!(code, Some(0));
     }
 
     #[test]

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use oscost_harness::{CallError, Outcome};
 use oscost_sys::scheduling::{self, Policy};
-use oscost_sys::usage::{self, Limit};
 use oscost_sys::{affinity, clock, socket};
 
 use super::record::{Count, Record};
@@ -24,8 +23,6 @@ pub(super) const MESSAGE: usize = 24;
 /// How often wait_first and wait_end look, and how often at most for a first client.
 const POLL: Duration = Duration::from_millis(100);
 const POLLS: u32 = 50;
-/// CPU time that a real-time thread may use without a wait, us: a signal ends it then, and a kill soon after.
-const RUNAWAY_US: (u64, u64) = (200_000, 300_000);
 
 /// A message as it is sent.
 pub(super) fn message(kind: u32, time_us: u64) -> [u8; MESSAGE] {
@@ -49,8 +46,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<(u32, u64)> {
 /// Takes a priority where that is granted; whether it was.
 pub(super) fn prioritise(policy: Policy, priority: i32) -> bool {
     policy == Policy::Other
-        || (usage::limit(Limit::RealTimeTime, RUNAWAY_US.0, RUNAWAY_US.1).is_ok()
-            && scheduling::set(policy, priority).is_ok()
+        || (scheduling::set_bounded(policy, priority).is_ok()
             && scheduling::get() == Ok(Some((policy, priority))))
 }
 
@@ -197,7 +193,6 @@ impl Service<'_> {
 mod tests {
     use std::os::fd::OwnedFd;
     use std::path::PathBuf;
-    use std::sync::atomic::AtomicU32;
 
     use super::super::client::attend;
     use super::super::settings::Settings;
@@ -213,9 +208,9 @@ mod tests {
 
     impl Ground {
         fn new(clients: usize) -> Self {
-            static COUNT: AtomicU32 = AtomicU32::new(0);
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let folder = std::env::temp_dir().join(format!("oscost-grame-{}-{number}", std::process::id()));
+            // Numbers of processes come again where a container's /tmp is kept or shared.
+            let name = format!("oscost-grame-{:x}", oscost_sys::random::bits().expect("bits"));
+            let folder = std::env::temp_dir().join(name);
             std::fs::create_dir(&folder).expect("a folder");
             let path = |name: &str| {
                 socket::Path::new(folder.join(name).to_str().expect("text")).expect("a short path")

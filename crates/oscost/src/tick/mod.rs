@@ -13,7 +13,6 @@ pub use keeper::serve_if_asked;
 pub use server::server;
 
 use oscost_sys::scheduling::{self, Policy};
-use oscost_sys::usage::{self, Limit};
 
 use crate::args::{Meeting, Scheduling};
 use crate::exit::Ended;
@@ -23,8 +22,6 @@ use crate::output::Talk;
 const SENDER: i32 = 50;
 const CLIENT: i32 = 49;
 const REGISTRATION: i32 = 48;
-/// CPU time that a real-time thread may use without a wait, us: a signal ends it then, and a kill soon after.
-const RUNAWAY_US: (u64, u64) = (200_000, 300_000);
 
 /// The policy of the options.
 fn policy(meeting: &Meeting) -> Policy {
@@ -44,7 +41,7 @@ fn check_permission(meeting: &Meeting, talk: &Talk) -> Result<(), Ended> {
         };
     }
     match scheduling::probe_real_time() {
-        Ok(()) => usage::limit(Limit::RealTimeTime, RUNAWAY_US.0, RUNAWAY_US.1).map_err(Ended::unfit),
+        Ok(()) => scheduling::bound().map_err(Ended::unfit),
         Err(error) if meeting.require_realtime => {
             Err(Ended::unfit(format!("--require-realtime: {error}; {}", error.cause.remedy())))
         }
