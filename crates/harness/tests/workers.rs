@@ -326,9 +326,9 @@ fn a_command_is_run_as_its_caller_would() {
 }
 
 fn foreign_programs_take_part_and_leave_nothing() {
-    let mark = format!("{}", 100_000 + std::process::id());
+    let mark = format!("{}", 100_000_000 + oscost_sys::random::bits().expect("bits") % 900_000_000);
     // Named as a folder that other tests remove if these are killed.
-    let lies = format!("/tmp/oscost-test-{}-lies", std::process::id());
+    let lies = format!("/tmp/oscost-test-{}-{mark}", std::process::id());
     let (stays, stays_too) = (format!("/tmp/oscost-test-{mark}"), format!("/var/tmp/oscost-test-{mark}"));
     std::fs::create_dir(&lies).expect("a folder in /tmp");
     let contestants = [

@@ -126,3 +126,16 @@ pub(crate) unsafe fn own(call: &'static str, fd: libc::c_int) -> Result<OwnedFd,
     // SAFETY: as the caller promises.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
+
+/// What is found, asked for again as long as others have the CPU for longer than the patience with a child.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn in_time<T>(mut ask: impl FnMut() -> Result<T, CallError>) -> T {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        match ask() {
+            Err(CallError { errno: libc::ETIMEDOUT, .. }) if std::time::Instant::now() < until => {}
+            found => return found.expect("a finding in time"),
+        }
+    }
+}

@@ -164,8 +164,8 @@ pub(crate) fn c_path(path: &std::path::Path) -> Result<std::ffi::CString, CallEr
 mod tests {
     #[test]
     fn no_text_is_waited_for_and_none_is_endless() {
-        let folder = std::env::temp_dir().join(format!("oscost-text-{}", std::process::id()));
-        std::fs::create_dir(&folder).expect("a folder");
+        let ground = tempfile::tempdir().expect("a folder");
+        let folder = ground.path();
         let (pipe, long, odd) = (folder.join("pipe"), folder.join("long"), folder.join("odd"));
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.is_ok_and(|status| status.success()));
@@ -180,14 +180,14 @@ mod tests {
         assert_eq!(kind(&odd), Ok("x\u{fffd}y\n".to_owned()));
         assert_eq!(kind(&folder.join("none")), Err(std::io::ErrorKind::NotFound));
         assert!(super::text("/proc/self/status").is_ok_and(|text| text.contains("Name:")));
-        std::fs::remove_dir_all(&folder).expect("removed");
     }
 
     #[test]
     fn capabilities_of_a_file_are_seen() {
         use std::os::fd::AsRawFd;
 
-        let path = std::env::temp_dir().join(format!("oscost-capabilities-{}", std::process::id()));
+        let ground = tempfile::tempdir().expect("a folder");
+        let path = ground.path().join("capable");
         let file = std::fs::File::create(&path).expect("a file");
         assert!(!super::has_capabilities(&path) && !super::has_capabilities("/no/such/file"));
         // struct vfs_cap_data of version 2: CAP_NET_RAW is permitted, and in effect.
@@ -199,12 +199,12 @@ mod tests {
         } else {
             println!("SKIP capabilities of a file: {}", std::io::Error::last_os_error());
         }
-        std::fs::remove_file(&path).expect("removed");
     }
 
     #[test]
     fn an_unnamed_file_leaves_its_folder_empty() {
-        let folder = std::env::temp_dir().join(format!("oscost-unnamed-{}", std::process::id()));
+        let ground = tempfile::tempdir().expect("a folder");
+        let folder = ground.path().join("empty");
         std::fs::create_dir(&folder).expect("a folder");
         let file = super::unnamed(&folder).expect("a file");
         assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 0);
@@ -216,18 +216,17 @@ mod tests {
     /// In the file system of the queues anybody may make files, all under names.
     #[test]
     fn where_a_file_cannot_be_without_a_name_none_is_made() {
-        let folder = std::env::temp_dir().join(format!("oscost-queues-{}", std::process::id()));
-        std::fs::create_dir(&folder).expect("a folder");
+        let ground = tempfile::tempdir().expect("a folder");
+        let folder = ground.path();
         let code = crate::process::code_of(|| {
             let mounted =
-                crate::namespace::isolate(false).and_then(|_| crate::namespace::mount_queues(&folder));
-            match mounted.map(|()| super::unnamed(&folder).map_err(|error| error.errno)) {
+                crate::namespace::isolate(false).and_then(|_| crate::namespace::mount_queues(folder));
+            match mounted.map(|()| super::unnamed(folder).map_err(|error| error.errno)) {
                 Err(_) => 2,
                 Ok(Err(libc::EOPNOTSUPP)) => 0,
                 Ok(_) => 1,
             }
         });
-        std::fs::remove_dir(&folder).expect("removed");
         match code {
             Some(2) => println!("SKIP where_a_file_cannot_be_without_a_name: no such mount here"),
             code => assert_eq!(code, Some(0)),

@@ -241,8 +241,10 @@ impl Tasks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::ColdPages;
     use crate::pipe::{self, Pipe};
     use crate::process::{Child, code_of};
+    use crate::region::page_bytes;
 
     const INTERRUPTS: &str = "           CPU0       CPU2\n 24:          1          5  IO-APIC   5-edge      ACPI:Ged\n\
         NMI:          0          7   Non-maskable interrupts\nLOC:      12345      99   Local timer interrupts\nERR:          0\n";
@@ -307,9 +309,11 @@ mod tests {
                 }
             });
             let Ok(rival) = rival else { return 2 };
+            let page = page_bytes() / size_of::<u64>();
+            let Ok(mut pages) = ColdPages::new(64 * page) else { return 3 };
             let mut watcher = Watcher::new(cpu, &[rival.pid()]);
             let before = watcher.look();
-            let pages = vec![1_u8; 64 * 4096];
+            pages.words().iter_mut().step_by(page).for_each(|word| *word = 1);
             work(100_000_000);
             let after = watcher.look();
             let more = |of: fn(&Look) -> Option<u64>| {
@@ -320,7 +324,7 @@ mod tests {
             let partner = more(|look| look.partners_waited_ns).is_none_or(|ns| ns > 0);
             let ran = more(|look| look.ran_ns).is_some_and(|ns| ns >= 100_000_000);
             let faults = more(|look| look.faults).is_some_and(|faults| faults >= 60);
-            let stayed = after.cpu == Some(cpu) && std::hint::black_box(&pages)[5000] == 1;
+            let stayed = after.cpu == Some(cpu) && pages.words()[63 * page] == 1;
             let bits = [waited, partner, ran, faults, stayed].into_iter().enumerate();
             bits.map(|(bit, fine)| i32::from(!fine) << (bit + 2)).sum()
         });

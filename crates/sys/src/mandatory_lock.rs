@@ -102,16 +102,10 @@ mod tests {
     use super::*;
     use crate::process::code_of;
 
-    fn directory(name: &str) -> std::path::PathBuf {
-        let path = std::env::temp_dir().join(format!("oscost-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a directory");
-        path
-    }
-
     #[test]
     fn a_file_without_the_option_is_not_mounted_so_and_nothing_is_left() {
-        let path = directory("mandatory");
-        let folder = Folder::open(&path).expect("open");
+        let ground = tempfile::tempdir().expect("a directory");
+        let folder = Folder::open(ground.path()).expect("open");
         let code = code_of(|| match probe(&folder) {
             Mandatory::NotMounted => 0,
             Mandatory::CannotTell(_) => 1,
@@ -122,19 +116,19 @@ mod tests {
         } else {
             assert_eq!(code, Some(0));
         }
-        assert_eq!(std::fs::read_dir(&path).expect("read").count(), 0, "the file is removed");
-        std::fs::remove_dir_all(&path).expect("removed");
+        assert_eq!(std::fs::read_dir(ground.path()).expect("read").count(), 0, "the file is removed");
     }
 
     /// What only a kernel before 5.15 enforces; later ones take the option and ignore it. Which of both, the words must say.
     #[test]
     fn a_mount_with_the_option_is_tried_and_not_believed() {
-        let path = directory("mand");
+        let ground = tempfile::tempdir().expect("a directory");
+        let path = ground.path();
         let code = code_of(|| {
-            if crate::namespace::isolate(false).is_err() || crate::namespace::mount_mand(&path).is_err() {
+            if crate::namespace::isolate(false).is_err() || crate::namespace::mount_mand(path).is_err() {
                 return 1;
             }
-            let Ok(folder) = Folder::open(&path) else { return 4 };
+            let Ok(folder) = Folder::open(path) else { return 4 };
             if file_system::is_mounted_mand(&folder) != Ok(true) {
                 return 1;
             }
@@ -151,7 +145,6 @@ mod tests {
         } else {
             assert_eq!(code, Some(0));
         }
-        std::fs::remove_dir_all(&path).expect("removed");
     }
 
     #[test]

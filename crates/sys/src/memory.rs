@@ -139,10 +139,11 @@ mod tests {
 
     #[test]
     fn cold_pages_fault_once_each() {
-        let mut pages = ColdPages::new(512 * 100).expect("mmap");
+        let page = crate::region::page_bytes() / size_of::<u64>();
+        let mut pages = ColdPages::new(page * 100).expect("mmap");
         let used = || crate::usage::own(crate::usage::Whose::Thread).expect("getrusage");
         let before = used();
-        for word in pages.words().iter_mut().step_by(512) {
+        for word in pages.words().iter_mut().step_by(page) {
             *word = 1;
         }
         let faults = used().since(&before).faults();

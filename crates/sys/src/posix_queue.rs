@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_queue_holds_its_messages_and_no_more() {
-        let name = format!("/oscost-test-{}", std::process::id());
+        let name = format!("/oscost-test-{:x}", crate::random::bits().expect("bits"));
         let queue = match PosixQueue::new(&name, 2, 16) {
             Ok(queue) => queue,
             Err(error) => return eprintln!("SKIP a_queue_holds_its_messages_and_no_more: {error}"),

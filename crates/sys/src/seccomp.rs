@@ -211,16 +211,17 @@ mod tests {
 
     #[test]
     fn a_listener_hears_of_each_call() {
-        let code = in_child(|| match Filter::asking(libc::SYS_getppid).install_with_listener() {
+        let code = process::code_of(|| match Filter::asking(libc::SYS_getppid).install_with_listener() {
             Ok(heard) => {
                 (0..10).for_each(|_| _ = crate::system_call::getppid());
-                heard.load(Ordering::Acquire) == 10
+                i32::from(heard.load(Ordering::Acquire) != 10)
             }
-            Err(error) => {
-                println!("SKIP a_listener_hears: {error}");
-                true
-            }
+            Err(_) => 9,
         });
-        assert_eq!(code, Some(0));
+        // Told here: what a child prints goes with its copy of what the tests said.
+        match code {
+            Some(9) => println!("SKIP a_listener_hears: seccomp user notification is refused here"),
+            code => assert_eq!(code, Some(0)),
+        }
     }
 }

@@ -312,9 +312,8 @@ mod tests {
 
     #[test]
     fn a_path_is_sent_to_and_refuses_when_it_is_gone() {
-        let directory = std::env::temp_dir().join(format!("oscost-test-{}", std::process::id()));
-        std::fs::create_dir(&directory).expect("a folder");
-        let name = directory.join("socket");
+        let directory = tempfile::tempdir().expect("a folder");
+        let name = directory.path().join("socket");
         let path = Path::new(name.to_str().expect("text")).expect("a short path");
         let receiver = datagram_at(&path).expect("a socket");
         let sender = datagram().expect("a socket");
@@ -339,7 +338,7 @@ mod tests {
             }
         };
         assert!(refused.is_err_and(|error| error.errno == libc::ECONNREFUSED));
-        std::fs::remove_dir_all(&directory).expect("removed");
+        directory.close().expect("removed");
         assert!(send_to(&sender, b"x", &path).is_err_and(|error| error.errno == libc::ENOENT));
         assert!(Path::new(&"x".repeat(200)).is_err());
     }

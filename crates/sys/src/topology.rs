@@ -95,24 +95,14 @@ mod tests {
     use super::*;
 
     /// A folder of files like those of the system, removed at its end.
-    struct Scripted(std::path::PathBuf);
-
-    impl Scripted {
-        fn new(name: &str, files: &[(&str, &str)]) -> Self {
-            let root = std::env::temp_dir().join(format!("oscost-topology-{name}-{}", std::process::id()));
-            for (path, text) in files {
-                let path = root.join("sys/devices/system/cpu").join(path);
-                std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-                std::fs::write(path, text).expect("a file");
-            }
-            Self(root)
+    fn scripted(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("a folder");
+        for (path, text) in files {
+            let path = root.path().join("sys/devices/system/cpu").join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, text).expect("a file");
         }
-    }
-
-    impl Drop for Scripted {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
+        root
     }
 
     #[test]
@@ -136,8 +126,8 @@ mod tests {
             ("cpu2/node0/x", ""),
             ("cpu3/node1/x", ""),
         ];
-        let scripted = Scripted::new("nearest", &files);
-        let topology = Topology::read(&scripted.0, &[0, 1, 2, 3, 4, 5]);
+        let root = scripted(&files);
+        let topology = Topology::read(root.path(), &[0, 1, 2, 3, 4, 5]);
         let shared = |a, b| topology.shared(a, b);
         assert_eq!(shared(0, 4), Some(Shared::Core));
         assert_eq!(shared(0, 1), Some(Shared::Cache));

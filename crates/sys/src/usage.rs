@@ -306,9 +306,10 @@ mod tests {
     #[test]
     fn faults_of_touched_pages_are_counted() {
         // Memory from malloc may have been touched before, by another test.
-        let mut pages = crate::memory::ColdPages::new(64 * 512).expect("a mapping");
+        let page = crate::region::page_bytes() / size_of::<u64>();
+        let mut pages = crate::memory::ColdPages::new(64 * page).expect("a mapping");
         let before = own(Whose::Thread).expect("getrusage");
-        for word in pages.words().iter_mut().step_by(512) {
+        for word in pages.words().iter_mut().step_by(page) {
             *word = 1;
         }
         assert!(own(Whose::Thread).expect("getrusage").since(&before).faults() >= 64);

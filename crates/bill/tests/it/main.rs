@@ -2,4 +2,5 @@
 #![expect(clippy::print_stdout)] // what is skipped is said
 
 mod counts;
+mod running;
 mod synthetic;

@@ -141,7 +141,8 @@ mod tests {
 
     /// 512 CPUs: two sockets of eight nodes in all, caches of eight cores, two threads each.
     fn machine_of_512() -> std::path::PathBuf {
-        let root = std::env::temp_dir().join(format!("oscost-512-{}", std::process::id()));
+        let name = format!("oscost-512-{:x}", oscost_sys::random::bits().expect("bits"));
+        let root = std::env::temp_dir().join(name);
         for cpu in 0..512 {
             let core = cpu % 256;
             let folder = root.join(format!("sys/devices/system/cpu/cpu{cpu}"));

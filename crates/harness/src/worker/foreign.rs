@@ -273,7 +273,8 @@ mod tests {
     /// A worker without namespaces, as here, has no /tmp that goes with it.
     #[test]
     fn who_must_be_contained_and_cannot_be_is_not_run() {
-        let name = format!("/tmp/oscost-test-contained-{}", std::process::id());
+        let bits = oscost_sys::random::bits().expect("bits");
+        let name = format!("/tmp/oscost-test-contained-{bits:032x}");
         let writes = |contained| ForeignPlan { contained, ..shell(&format!("pwd; echo 1 >{name}")) };
         let (said, why, code) = ran(&writes(Contained::Always));
         let stays = Path::new(&name).exists();

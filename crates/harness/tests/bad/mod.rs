@@ -243,7 +243,8 @@ pub fn foreign(name: &str, command: &[&str]) -> Foreign {
         command: command.iter().map(|&word| word.to_owned()).collect(),
         environment: BTreeMap::new(),
         cpus: Vec::new(),
-        deadline_ns: 300_000_000,
+        // Only who is to be ended at it meets it, however busy the machine is.
+        deadline_ns: if name == "hangs" { 300_000_000 } else { 20_000_000_000 },
         contained: if name == "writes" { Contained::Always } else { Contained::No },
         reader: |output| {
             if output.code != Some(0) {
