@@ -243,11 +243,13 @@ fn sided<'a>(
     let machine = surroundings::machines(a, b);
     // Of one boot, and alike, they are of one machine, whatever has to be said of other results.
     let is_one = machine.is_empty() && figure::share_a_boot(a, b);
+    let in_vain = rules.cross_machine && is_one;
     let rules = Rules { cross_machine: rules.cross_machine && !is_one, ..rules };
     let judged = machine.is_empty() || rules.cross_machine;
     let between_machines = rules.between_machines(&machine);
     let sides = figure::Sides::new(a, b, between_machines);
     let mut comparison = surrounded(first_a, first_b, machine, rules);
+    comparison.warnings.extend(in_vain.then(|| String::from(surroundings::ONE_BOOT)));
     comparison.core_speed = surroundings::core_speed(a, b);
     let of_b = if sides.single().is_some() { "the second run" } else { "the runs of the second side" };
     let speed = comparison.core_speed.map(surroundings::how_fast);

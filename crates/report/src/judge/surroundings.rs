@@ -277,6 +277,9 @@ pub(super) fn how_fast(slowed: f64) -> String {
     format!("{:.1} % {}", slowed.abs() * 100.0, if slowed > 0.0 { "slower" } else { "faster" })
 }
 
+/// What is told who asked for two machines where there is one.
+pub(super) const ONE_BOOT: &str = "there are results of one boot on both sides, so all is judged as one machine (--cross-machine says nothing here)";
+
 /// What a reader must know before the first figure.
 pub(super) fn warnings(
     a: &RunResult,

@@ -91,6 +91,22 @@ fn several_runs_of_each_machine_are_judged_as_they_were_found() {
     }
 }
 
+/// Of one boot there is one machine: who asks for two is told so, and nobody else is.
+#[test]
+fn two_machines_of_one_boot_are_told_to_be_one() {
+    let mut b = stored();
+    let warned = |b: &RunResult, cross_machine: bool| {
+        let sides = (named(vec![stored()]), named(vec![b.clone()]));
+        let told = compare(&sides.0[0], &sides.1[0], Rules { cross_machine, ..Rules::default() });
+        told.warnings.iter().filter(|it| it.contains("--cross-machine")).cloned().collect::<Vec<String>>()
+    };
+    assert_eq!(warned(&b, false), Vec::<String>::new());
+    assert_eq!(warned(&b, true).len(), 1);
+    assert!(warned(&b, true)[0].starts_with("there are results of one boot on both sides"));
+    b.conditions.boot_id = Some("another".into());
+    assert!(warned(&b, true)[0].starts_with("judged as two machines"), "{:?}", warned(&b, true));
+}
+
 /// Sides of several results: each of them is looked at.
 #[test]
 fn one_result_of_another_machine_or_another_kernel_is_found_on_its_side() {
