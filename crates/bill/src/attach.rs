@@ -93,12 +93,13 @@ fn looked_at(known: impl Iterator<Item = i32>, pid: i32) -> BTreeMap<i32, usage:
 /// A process and its descendants, and the threads of all of them.
 fn family(pid: i32) -> (Vec<i32>, Vec<i32>) {
     let (mut processes, mut threads) = (vec![pid], Vec::new());
+    let mut children = reaper::Children::default();
     let mut at = 0;
     while let Some(&process) = processes.get(at) {
         at += 1;
         let names = Folder::names_at(format!("/proc/{process}/task")).unwrap_or_default();
         threads.extend(names.iter().filter_map(|name| name.to_str()?.parse::<i32>().ok()));
-        processes.extend(reaper::children_of(process));
+        processes.extend(children.of(process));
     }
     (processes, threads)
 }

@@ -142,7 +142,7 @@ fn disagreement(
     let sum = match &followed.functions {
         Ok(functions) => functions.iter().map(|node| node.own).sum(),
         Err(why) => {
-            words.push(format!("there is no tree: {why}"));
+            words.push(format!("{}: {why}", crate::NO_TREE));
             usual
         }
     };

@@ -89,7 +89,9 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
         let why = match error.kind() {
             ErrorKind::InvalidInput => "is no kernel image".to_owned(),
             ErrorKind::FileTooLarge => {
-                format!("is larger than {} MiB (a vmlinux: strip it, or take the bzImage)", most >> 20)
+                let hint =
+                    if most == MOST { " (a vmlinux: strip it, or take the bzImage or Image)" } else { "" };
+                format!("is larger than {} MiB{hint}", most >> 20)
             }
             _ => format!("cannot be read: {error}"),
         };
@@ -281,7 +283,7 @@ mod tests {
         let path = folder.path().join("vmlinux");
         std::fs::write(&path, [0; 11]).expect("written");
         let error = read(&path, 10).expect_err("too large").to_string();
-        assert!(error.contains("is larger than 0 MiB (a vmlinux: strip it"), "{error}");
+        assert!(error.contains("is larger than 0 MiB"), "{error}");
     }
 
     #[test]

@@ -28,3 +28,6 @@ pub mod unpack;
 pub mod unusual;
 
 pub use error::Error;
+
+/// How a figure's remark begins that its tree is missing.
+pub const NO_TREE: &str = "there is no tree";

@@ -128,8 +128,20 @@ pub fn attend(child: Child, most: usize, patience: Duration) -> io::Result<Heard
     // At the deadline it may have ended itself, while somebody outside its group talks on.
     if ended || process::has_ended(pid) {
         heard.status = Some(running.end()?);
+        if !ended {
+            rest(stdout, &mut heard.stdout, most, &mut buffer);
+            rest(stderr, &mut heard.stderr, most, &mut buffer);
+        }
     }
     Ok(heard)
+}
+
+/// Reads what its writer left in a pipe, which has 16 pages of 64 KiB at most: others may talk on.
+fn rest<T: Read + AsRawFd>(mut from: Option<T>, into: &mut Vec<u8>, most: usize, buffer: &mut [u8]) {
+    for _ in 0..16 {
+        let is_there = |from: &T| readiness::poll_readable(&[from], 0).is_ok_and(|ready| ready == [true]);
+        from = take(from.filter(is_there), into, most, buffer);
+    }
 }
 
 /// Reads what is there; the stream, unless this was its end.

@@ -77,21 +77,32 @@ pub fn kill_all() {
     }
 }
 
-/// The children of a process, as /proc tells: by its lists, which not every kernel has (CONFIG_PROC_CHILDREN), or by looking at
-/// everybody. Empty where it has none.
-#[must_use]
-pub fn children_of(pid: i32) -> Vec<i32> {
-    listed(&pid.to_string()).unwrap_or_else(|| by_parent(pid))
+/// The children of processes, as /proc tells: by their lists, which not every kernel has (CONFIG_PROC_CHILDREN), or by looking at
+/// everybody, once for all processes that are asked about.
+#[derive(Debug, Default)]
+pub struct Children {
+    everybody: Option<Vec<(i32, u32)>>,
+}
+
+impl Children {
+    /// Those of one process; empty where it has none, or is gone.
+    pub fn of(&mut self, pid: i32) -> Vec<i32> {
+        listed(&pid.to_string())
+            .unwrap_or_else(|| by_parent(self.everybody.get_or_insert_with(everybody), pid))
+    }
 }
 
 /// Those of the caller, whatever its number is in the namespace that /proc is of.
 fn children() -> Vec<i32> {
-    listed("self").unwrap_or_else(|| by_parent(std::process::id().cast_signed()))
+    listed("self").unwrap_or_else(|| by_parent(&everybody(), std::process::id().cast_signed()))
 }
 
-/// The children in the lists of a process's threads; `None` where there are no lists.
+/// The children in the lists of a process's threads: none of a process that is gone, and `None` where there are no lists.
 fn listed(process: &str) -> Option<Vec<i32>> {
     let threads = crate::folder::Folder::names_at(format!("/proc/{process}/task")).unwrap_or_default();
+    if threads.is_empty() {
+        return Some(Vec::new());
+    }
     let path =
         |thread: &std::ffi::OsString| Some(format!("/proc/{process}/task/{}/children", thread.to_str()?));
     let lists: Vec<String> =
@@ -100,10 +111,15 @@ fn listed(process: &str) -> Option<Vec<i32>> {
     (!lists.is_empty()).then(|| words.filter_map(|word| word.parse().ok()).collect())
 }
 
-fn by_parent(parent: i32) -> Vec<i32> {
-    let everybody = crate::folder::Folder::names_at("/proc").unwrap_or_default();
-    let pids = everybody.into_iter().filter_map(|name| name.to_str()?.parse().ok());
-    pids.filter(|&pid| parent_of(pid) == Some(parent.unsigned_abs())).collect()
+/// Every process, and its parent.
+fn everybody() -> Vec<(i32, u32)> {
+    let names = crate::folder::Folder::names_at("/proc").unwrap_or_default();
+    let pids = names.into_iter().filter_map(|name| name.to_str()?.parse().ok());
+    pids.filter_map(|pid| Some((pid, parent_of(pid)?))).collect()
+}
+
+fn by_parent(everybody: &[(i32, u32)], parent: i32) -> Vec<i32> {
+    everybody.iter().filter(|(_, of)| *of == parent.unsigned_abs()).map(|(pid, _)| *pid).collect()
 }
 
 /// The parent of a process: the second field after its name, which may hold anything (proc_pid_stat(5)).
@@ -129,10 +145,11 @@ mod tests {
         .expect("fork");
         assert_eq!(parent_of(child.pid()), Some(std::process::id()));
         // Of this test program others fork, too.
-        for children in [children_of(own), children(), by_parent(own)] {
+        let children_of = |pid| Children::default().of(pid);
+        for children in [children_of(own), children(), by_parent(&everybody(), own)] {
             assert!(children.contains(&child.pid()), "{children:?}");
         }
-        assert!(by_parent(child.pid()).is_empty() && children_of(child.pid()).is_empty());
+        assert!(by_parent(&everybody(), child.pid()).is_empty() && children_of(child.pid()).is_empty());
     }
 
     #[test]

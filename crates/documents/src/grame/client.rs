@@ -44,10 +44,8 @@ pub(super) fn attend(
     let kept = shape.policy == Policy::Other || scheduling::get() == Ok(Some((shape.policy, CLIENT)));
     affinity::still_on(cpu)?;
     record.leave(client, count, granted && kept);
-    // Its main thread closes, without real time. Who has none asks for nothing: not every kernel takes the flag of `set`.
-    if shape.policy != Policy::Other && granted {
-        scheduling::set(Policy::Other, 0)?;
-    }
+    // Its main thread closes, without real time.
+    scheduling::set(Policy::Other, 0)?;
     match socket::send_to_patiently(own, &message(CLOSE, 0), server) {
         Err(error) if !matches!(error.symbol(), Some("ECONNREFUSED" | "ENOENT")) => Err(error),
         _ => Ok(()),

@@ -209,7 +209,8 @@ mod tests {
     impl Ground {
         fn new(clients: usize) -> Self {
             // Numbers of processes come again where a container's /tmp is kept or shared.
-            let name = format!("oscost-grame-{:x}", oscost_sys::random::bits().expect("bits"));
+            // Short: the path of a socket has 107 letters.
+            let name = format!("oscost-grame-{:x}", oscost_sys::random::bits().expect("bits") >> 88);
             let folder = std::env::temp_dir().join(name);
             std::fs::create_dir(&folder).expect("a folder");
             let path = |name: &str| {

@@ -13,7 +13,7 @@ use oscost_count::trace::{self, Followed};
 use oscost_count::{Error, figure};
 use oscost_harness::Choice;
 use oscost_report::Named;
-use oscost_results::{Plan, RunName, RunResult, Store};
+use oscost_results::{Figure, Plan, RunName, RunResult, Store};
 
 use crate::args::{Count, CountFormat};
 use crate::choose;
@@ -82,7 +82,11 @@ pub fn count(options: &Count, talk: &Talk) -> Result<Exit, Ended> {
         }),
         show(options, &results, stored.as_deref(), talk),
     ])?;
-    let withheld = results.iter().any(|result| is_withheld(result, &choices));
+    // Of several kernels the last one is shown.
+    let shown = results.last().filter(|_| options.format == CountFormat::Folded);
+    let lacks: Vec<String> = shown.into_iter().flat_map(|last| without_a_tree(&last.figures)).collect();
+    lacks.iter().for_each(|what| talk.warn(what));
+    let withheld = !lacks.is_empty() || results.iter().any(|result| is_withheld(result, &choices));
     Ok(if withheld { Exit::Withheld } else { Exit::Done })
 }
 
@@ -114,6 +118,14 @@ pub fn interrupted(signals: &Signals) -> Exit {
 pub fn ended(error: Error) -> Ended {
     let exit = if error.is_of_the_guest() { Exit::Withheld } else { Exit::Misuse };
     Ended::new(exit, error.to_string())
+}
+
+/// What is said of figures without a tree, where stacks have no place for a remark.
+fn without_a_tree(figures: &[Figure]) -> impl Iterator<Item = String> {
+    figures.iter().flat_map(|counted| {
+        let missing = counted.remarks.iter().filter(|remark| remark.starts_with(oscost_count::NO_TREE));
+        missing.map(|why| format!("{}: {why}", counted.id))
+    })
 }
 
 /// Whether a figure that was asked for has no number.
@@ -275,5 +287,24 @@ fn show(options: &Count, results: &[RunResult], stored: Option<&str>, talk: &Tal
             [only] => report::shown(only, stored.map(|_| "@-1"), &style, out),
             _ => Ok(()),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_that_is_missing_is_told_beside_stacks() {
+        let figure = |remark: &str| {
+            let figure = serde_json::from_value(serde_json::json!({
+                "id": "a", "family": "", "title": "", "operation": "", "operations_per_iteration": 1,
+                "call_path": "libc", "group": "", "status": "measured", "headline": "instructions", "remarks": [remark],
+            }));
+            figure.expect("a figure")
+        };
+        let lacking = figure(&format!("{}: the log is too long", oscost_count::NO_TREE));
+        let told: Vec<String> = without_a_tree(&[figure("another"), lacking]).collect();
+        assert_eq!(told, ["a: there is no tree: the log is too long"]);
     }
 }

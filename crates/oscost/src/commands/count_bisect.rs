@@ -99,9 +99,17 @@ fn refuse_another_guest(
             "{name} was counted by another program (build {before}, and this is {now}): count a new base by this one, without --guest-program"
         )));
     }
+    // A dynamic program takes this machine's library along. Who does not name it is told nothing of it.
+    let (before, now) = (&base.tool.libc, oscost_session::machine::tool().libc);
+    if !before.is_empty() && *before != now {
+        return Err(Ended::misuse(format!(
+            "{name} was counted with another C library ({before}, and this is {now}): count a new base"
+        )));
+    }
     let before = &emulation.emulator;
-    // Where there is no qemu, the boot says so.
-    match emulator::version(architecture).filter(|now| now != before) {
+    // Where there is no qemu, the boot says so. A base that was told no version has the program's name.
+    let is_known = before.starts_with("qemu ");
+    match emulator::version(architecture).filter(|now| is_known && now != before) {
         Some(now) => Err(Ended::misuse(format!(
             "{name} was counted by another emulator ({before}, and this is {now}): count a new base"
         ))),

@@ -75,7 +75,10 @@ pub fn agreement_json(rows: &[Agreement]) -> Value {
 pub(crate) fn changes(changes: &Changes) -> Value {
     let differing = changes.differing.iter();
     let differing = differing.map(|(what, before, now)| json!({"what": what, "a": before, "b": now}));
-    let function = |(name, before, now): &(String, f64, f64)| json!({"name": name, "a": before, "b": now});
+    // Whole numbers are written as such: only parts of an iteration have none.
+    let own = |own: f64| if own.fract() > 0.0 { json!(own) } else { json!(own as u64) };
+    let function =
+        |(name, before, now): &(String, f64, f64)| json!({"name": name, "a": own(*before), "b": own(*now)});
     let rows = changes.rows.iter().map(|row| {
         json!({
             "id": row.id, "unit": "instructions", "verdict": row.verdict.word(), "why": row.why,

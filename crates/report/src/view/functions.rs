@@ -33,9 +33,18 @@ pub(super) fn plot(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let sum = vec!["all together".to_owned(), String::new(), String::new(), number(sum as f64)];
     let heads = ["function", "of", "calls", "of its own", "with callees"];
     let id = story.plain(&figure.id);
-    let finding = format!("{id}: {} instructions, by function and caller", number(all));
+    let of = of_iteration(figure);
+    let finding = format!("{id}: {} instructions{of}, by function and caller", number(all));
     let boxes = Boxes { deep: boxes.iter().map(|one| one.depth).max().unwrap_or(0) + 1, boxes };
     Some(Plot::of(finding, boxes, Table::new(heads, nodes().map(row).chain([sum]))))
+}
+
+/// Whose instructions functions add up to: an iteration's, where the figure is of an operation and an iteration holds several.
+pub(super) fn of_iteration(figure: &Figure) -> String {
+    match figure.operations_per_iteration {
+        0 | 1 => String::new(),
+        several => format!(" of {several} operations"),
+    }
 }
 
 /// Where each node's box begins, in instructions: callees stand side by side behind what their caller does itself.
@@ -85,6 +94,18 @@ mod tests {
             unknown: Map::default(),
         };
         of.iter().enumerate().map(node).collect()
+    }
+
+    #[test]
+    fn the_functions_of_several_operations_are_said_to_be_theirs() {
+        let of = |operations: u64| {
+            let figure = serde_json::from_value(serde_json::json!({
+                "id": "a", "family": "", "title": "", "operation": "", "operations_per_iteration": operations,
+                "call_path": "libc", "group": "", "status": "measured", "headline": "instructions",
+            }));
+            of_iteration(&figure.expect("a figure"))
+        };
+        assert_eq!([of(0), of(1), of(32)], ["", "", " of 32 operations"]);
     }
 
     #[test]

@@ -80,7 +80,7 @@ fn items(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
         if rest > 0 {
             items.push(item(format!("{} other functions", own.len() - FUNCTIONS), number(rest)));
         }
-        items.push(item("instructions", number(count.sum())));
+        items.push(item(format!("instructions{}", functions::of_iteration(figure)), number(count.sum())));
     }
     items
 }
