@@ -41,7 +41,7 @@ quantities! {
     FLOOR = "floor", "ns", Less, "Fastest batch of each launch; of these the lower quartile over launches.";
     QUIET = "quiet", "ns", Less, "Median batch of each quiet window; of these the median.";
     CYCLES = "cycles", "cycles", Less, "Cost in core cycles: the quiet time in steps of the latency chain.";
-    TYPICAL = "typical", "ns", Less, "Median batch of each launch; of these the median over launches, or the lower quartile where another CPU is woken.";
+    TYPICAL = "typical", "ns", Less, "Median batch of each launch while the core ran at full speed; of these the median over launches, or the lower quartile where another CPU is woken.";
     P5 = "p5", "ns", Less, "5th percentile of the batch means.";
     BATCH_P99 = "batch_p99", "ns", Less, "99th percentile of the batch means.";
     MEAN = "mean", "ns", Less, "Mean of all samples.";
