@@ -201,7 +201,8 @@ pub const LACKS: &[Lack] = &[
     lack("no real time: capability", "ulimit -r 0", SESSION, &[0], &["NOT REAL-TIME"]).of_nobody(),
     lack("no real time: capability, required", "ulimit -r 0", STRICT, &[5], &["CAP_SYS_NICE"]).of_nobody(),
     lack("no real time: limit", SHOW_LIMIT, STRICT, &[5], &["RLIMIT_RTPRIO is 10"]).of_nobody().needs("cc"),
-    lack("no real time: seccomp", refuse!("--seccomp-bpf -e inject=sched_setscheduler,sched_setattr:error=EPERM"), STRICT,
+    lack("no real time: seccomp", refuse!("--seccomp-bpf -e trace=sched_setscheduler,sched_setattr \
+         -e inject=sched_setscheduler,sched_setattr:error=EPERM"), STRICT,
         &[5], &["seccomp"]).needs("strace"),
     lack("mount is refused", refuse!("-e inject=mount:error=EPERM"), OBJECTS, &[3], TRACED).needs("strace")
         .isolated("janitor (mount failed: "),
