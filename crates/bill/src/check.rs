@@ -114,7 +114,7 @@ fn unknown(bill: &Bill, free: &Usage, tick_ns: u64) -> String {
         );
     }
     format!(
-        "its system time of {:.2} ms is too short to be known: let it do more, or let more runs be looked at (--runs 20)",
+        "its system time of {:.2} ms is too short to be known: let it do more, or look at more runs (--runs 20)",
         ms(free.system_ns)
     )
 }

@@ -190,8 +190,8 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
     }
     rows.value(Value {
         answer: Some((SAME.to_owned(), "less the pipe", found.difference(SAME, ALONE))),
-        because: "the first row without the last, round by round: what lmbench's lat_ctx -s 0 2 says; --with lmbench=DIR sets it \
-                  beside"
+        because: "the first row less the third, taken in each round, and then the median: two floors may differ by less. \
+                  lmbench's lat_ctx -s 0 2 means the same; --with lmbench=DIR sets it beside"
             .to_owned(),
         ..Value::in_table(SWITCH, "the switch alone", "a message", "ns")
     });

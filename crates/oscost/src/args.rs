@@ -201,8 +201,10 @@ pub fn with_suggestion(error: &clap::Error, said: String) -> String {
         ErrorKind::InvalidSubcommand => {
             text(ContextKind::InvalidSubcommand).map(|typed| no_command(typed, &said))
         }
-        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
-            .and_then(|typed| no_option(typed).or_else(|| no_dashes(typed, &said))),
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg).and_then(|typed| {
+            no_option(typed).or_else(|| no_dashes(typed, &said)).or_else(|| no_effort(typed, &said))
+        }),
+        ErrorKind::MissingRequiredArgument => no_kernel(&said),
         _ => None,
     }
     .unwrap_or(said)
@@ -237,6 +239,22 @@ fn no_option(typed: &str) -> Option<String> {
         |command| catalogue().keys_of(command).iter().any(|(_, keys)| keys.iter().any(|key| key.key == name));
     (known("run") || known("reproduce"))
         .then(|| format!("error: there is no option '{typed}'; it is a setting: --set {name}=VALUE\n"))
+}
+
+/// The efforts of `run` where rounds say how long it takes.
+fn no_effort(typed: &str, said: &str) -> Option<String> {
+    let is_effort = said.contains("Usage: oscost compare ") && ["--quick", "--thorough"].contains(&typed);
+    is_effort.then(|| {
+        format!("error: compare has no option '{typed}'; --live ends when all is answered, and --rounds N bounds it (6 to 200)\n")
+    })
+}
+
+/// The kernel of `count`.
+fn no_kernel(said: &str) -> Option<String> {
+    said.contains("Usage: oscost count ").then(|| {
+        "error: count needs a kernel: --kernel running is this machine's own, --kernel FILE another one (vmlinuz, bzImage, Image)\n"
+            .to_owned()
+    })
 }
 
 /// A program of `bill` that no dashes part from its options.

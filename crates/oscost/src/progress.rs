@@ -24,6 +24,11 @@ impl Progress {
         Self { shown, words: None, launches: 0, figures: 0 }
     }
 
+    fn what(&self) -> String {
+        let several = if self.figures == 1 { "" } else { "s" };
+        format!("measuring {} figure{several}", self.figures)
+    }
+
     /// Shows where the run is.
     pub fn show(&mut self, event: &Event<'_>) {
         match event {
@@ -31,7 +36,7 @@ impl Progress {
                 self.figures = *figures;
                 self.launches = *launches;
             }
-            Event::Phase(phase) => self.draw(format!("measuring {} figures: {phase}", self.figures)),
+            Event::Phase(phase) => self.draw(format!("{}: {phase}", self.what())),
             Event::Launching { pass, group, left_ns, most_ns } => {
                 let [left, most] = [left_ns, most_ns].map(|ns| ns / 1_000_000_000);
                 let of = if *pass <= self.launches {
@@ -39,10 +44,7 @@ impl Progress {
                 } else {
                     format!("launch {pass}, for what has not converged")
                 };
-                self.draw(format!(
-                    "measuring {} figures: {of}, {group} ... about {left} s left, at most {most}",
-                    self.figures
-                ));
+                self.draw(format!("{}: {of}, {group} ... about {left} s left, at most {most}", self.what()));
             }
             Event::Found(_) | Event::Warning(_) => {}
         }

@@ -59,7 +59,7 @@ quantities! {
     LOCK_CALLS_PER_OPERATION = "lock_calls_per_operation", "count", Less, "System calls for locking per operation.";
     VISITS_PER_OPERATION = "visits_per_operation", "count", Less, "Index records read per operation on the way to others.";
     SWITCHES_PER_OPERATION = "switches_per_operation", "count", Less, "Context switches of all participants per operation.";
-    IDEAL_SHARE = "ideal_share", "share", More, "Hold time as a share of the time per turn.";
+    IDEAL_SHARE = "ideal_share", "share", More, "Time of an ideal turn as a share of the time per turn.";
     BLOCKED_SHARE = "blocked_share", "share", Less, "Voluntary switches per turn, at most 1.";
     OWNER_CHANGE_SHARE = "owner_change_share", "share", Neither, "Share of turns that begin with another owner.";
     FAIRNESS = "fairness", "ratio", More, "Jain's index of the workers' turns.";

@@ -284,6 +284,9 @@ mod tests {
     fn short_forms_are_those_of_words_with_their_letters() {
         assert_eq!(abbreviated("semaphore/sysv", IDS), ["semaphore/system_v"]);
         assert_eq!(abbreviated("clk/mono", IDS), ["clock/monotonic"]);
+        // The shortest first, each once.
+        let words = ["system_voice", "system_v", "system_voice", "sys_v"];
+        assert_eq!(abbreviated("sysv", words), ["sys_v", "system_v", "system_voice"]);
         let none: [&str; 0] = [];
         assert_eq!(abbreviated("zz/sysv", IDS), none, "another family");
         assert_eq!(abbreviated("semaphore/vsys", IDS), none, "another order");

@@ -17,6 +17,8 @@ pub struct Kind {
     baseline: &'static str,
     processes: bool,
     threads: bool,
+    /// See [`Lock::EXCLUDES`].
+    excludes: bool,
     traits: &'static [Trait],
     make: fn(&'static Card, Cell) -> &'static dyn Benchmark,
 }
@@ -34,6 +36,7 @@ impl Kind {
             baseline,
             processes: true,
             threads: true,
+            excludes: L::EXCLUDES,
             traits: &[],
             make: |card, cell| made::benchmark(Contended::<L>::new(card, cell)),
         }
@@ -92,6 +95,8 @@ impl Kind {
             id: words(id.to_owned()),
             title: words(format!("{name}, contended")),
             operation: words(cell.operation()),
+            // The first one took as many CPUs as workers for its ideal, where it does not take one turn after the other.
+            revision: if cell.thinks || !self.excludes { 2 } else { 1 },
             call_path: CallPath::Libc,
             blocks: true,
             placement: Placement::Spread,

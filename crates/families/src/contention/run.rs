@@ -311,14 +311,11 @@ impl Fight {
         // Counted turns have no phase: what they took is not told, only that they were made.
         let over = shared.word(word::OVER_AT).load(Ordering::Acquire).max(start + 1);
         let time_ns = (over - start) as f64 / turns.max(1) as f64;
-        // Nobody could do better than one turn after the other, nor than all workers at once between their thoughts.
+        // Nobody could do better than one turn after the other, nor than all at once who have a CPU: holds and thoughts take its time.
+        let at_once = self.cell.workers.min(u32::try_from(self.cpus.len()).unwrap_or(u32::MAX)).max(1);
         let think_ns = hold_ns * f64::from(self.cell.think_us()) / f64::from(self.cell.hold_us.max(1));
-        let serial = if self.excludes {
-            hold_ns + alone_ns
-        } else {
-            (hold_ns + alone_ns) / f64::from(self.cell.workers)
-        };
-        let ideal = serial.max((hold_ns + think_ns + alone_ns) / f64::from(self.cell.workers));
+        let serial = if self.excludes { hold_ns + alone_ns } else { 0.0 };
+        let ideal = serial.max((hold_ns + think_ns + alone_ns) / f64::from(at_once));
         sink.operations(turns);
         sink.quantity(quantity::TIME_PER_OPERATION, time_ns);
         sink.quantity(quantity::IDEAL_SHARE, (ideal / time_ns).min(1.0));
@@ -395,6 +392,24 @@ mod tests {
             let fight = fight(Box::new(Nothing), false, workers, vec![0]);
             fight.tell(&Shared { words: &words }, 0, 1.0, 0.0, false, &mut seen);
             assert_eq!(seen.is_broken(quantity::LOST_UPDATES), asked, "{workers}: {:?}", seen.conditions);
+        }
+    }
+
+    /// Four turns that take 3 us of a CPU each, on two of them: 1.5 us each at best, also where nobody is kept out.
+    #[test]
+    fn the_ideal_is_what_so_many_cpus_can_do() {
+        for (excludes, thinks, ideal) in
+            [(true, false, 0.5), (true, true, 0.75), (false, false, 0.25), (false, true, 0.75)]
+        {
+            let words = SharedWords::new(word::WORKERS + 4 * WORDS).expect("memory");
+            let mut seen = Seen::default();
+            let cell = Cell { workers: 4, of: Workers::Threads, hold_us: 1, thinks };
+            let fight = Fight { cell, excludes, ..fight(Box::new(Nothing), true, 4, vec![0, 1]) };
+            let shared = Shared { words: &words };
+            shared.word(word::OVER_AT).store(2000, Ordering::Release);
+            shared.left(0, left::TURNS).store(1, Ordering::Release);
+            fight.tell(&shared, 0, 0.0, 1000.0, false, &mut seen);
+            assert_eq!(seen.quantities.get(quantity::IDEAL_SHARE), Some(&ideal), "{excludes} {thinks}");
         }
     }
 

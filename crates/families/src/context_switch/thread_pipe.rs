@@ -17,6 +17,7 @@ use crate::row::{Row, row};
 pub const SAME_CPU: Row = row(&CARD, round_trips).claims(two_pipes::claims);
 
 const CARD: Card = Card {
+    operation: "one switch to the other thread by 1 byte through a pipe, on one CPU",
     // The thread is its own.
     revision: 1,
     group: "context_switch/threads/same_cpu",

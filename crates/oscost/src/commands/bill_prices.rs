@@ -64,7 +64,7 @@ pub fn prices(
         }
         return Ok(prices);
     }
-    talk.say(format!("measuring {} prices that the store does not have of this boot", missing.len()));
+    talk.say(format!("measuring {} prices that no stored run of this boot has", missing.len()));
     match measured(&missing, signals, talk) {
         Ok(figures) => {
             for figure in &figures {

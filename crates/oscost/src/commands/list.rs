@@ -99,7 +99,7 @@ fn screen(
         names.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
     }
     let end = format!(
-        "{said} figures. *: part of a bare run. /x 4: four ids end in /x. /... 3: there are three more. 'oscost list WORD' lists ids, --all every one."
+        "{said} figures. *: part of a bare run. /x 4: four ids go on with /x. /... 3: there are three more. 'oscost list WORD' lists ids, --all every one."
     );
     wrapped(&end.split(' ').map(str::to_owned).collect::<Vec<_>>(), width)
         .iter()

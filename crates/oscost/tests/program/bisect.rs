@@ -139,7 +139,7 @@ const SLOWED: &str = "semaphore/system_v/handover/cross_cpu";
 /// So often the base is measured anew.
 const ATTEMPTS: usize = 3;
 /// Why figures across CPUs have no verdict on a host that others use.
-const SURROUNDINGS: [&str; 2] = ["its CPUs were not equally near", "others had its CPUs"];
+const SURROUNDINGS: [&str; 2] = ["its CPUs were not equally near", "others had these CPUs"];
 
 #[test]
 #[ignore = "longer: it measures for long"]

@@ -40,13 +40,17 @@ pub(super) fn refusal<'r>(
     if (foreign_a > OTHERS) != (foreign_b > OTHERS) {
         let (a, b) = (numbers::whole_percent(foreign_a), numbers::whole_percent(foreign_b));
         return Some(format!(
-            "others had its CPUs for {a}, {b} of the time: to wake a busy CPU has another price"
+            "others had these CPUs for {a} of the time before and {b} now: to wake a busy CPU has another price"
         ));
     }
     let farther = (hop_a / hop_b).max(hop_b / hop_a);
     (farther > FARTHER).then(|| {
         let ns = |hop| numbers::quantity(hop, "ns");
-        format!("its CPUs were not equally near: a cache line took {}, {}", ns(hop_a), ns(hop_b))
+        format!(
+            "its CPUs were not equally near: a cache line took {} before and {} now",
+            ns(hop_a),
+            ns(hop_b)
+        )
     })
 }
 

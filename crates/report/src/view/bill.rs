@@ -310,7 +310,7 @@ fn explained(bill: &Bill) -> String {
             let why = match time(bill) {
                 Some(time) if time.system_ns > 0 => {
                     let system = duration(time.system_ns as f64);
-                    format!("its system time is not known well enough to check ({system})")
+                    format!("its system time, about {system}, is not known well enough to check this")
                 }
                 _ => "there is no system time to hold it against".to_owned(),
             };

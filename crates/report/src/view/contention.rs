@@ -85,7 +85,7 @@ impl ContentionCell<'_> {
 
 /// What the column without a hold holds besides the lock.
 const WITHOUT_HOLD: &str = "At a hold of 0 us a turn still adds to a counter under the lock and notes its holder. In plain C \
-                            that made a turn 36 to 61 % longer, so turns a second leave these cells out.";
+                            that made a turn 36 to 61 % longer, so no turns a second are given for these cells.";
 
 /// The view of all contended cells of a result.
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
@@ -95,7 +95,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     if cells.is_empty() {
         return None;
     }
-    let mut told_first = "Workers take a lock, hold it for a calibrated spin, and give it back; a cell is the time from one turn to the next turn of any worker, so it is at least the hold time. Hand-off: the worker that waited longest gets the lock, at one switch a turn. Barging: a running worker takes it first, which is cheap and unfair."
+    let mut told_first = "Workers take a lock, hold it for a calibrated spin, and give it back; a cell is the time from one turn to the next turn of any worker: the hold time and more, unless several may hold the lock at once. Hand-off: the worker that waited longest gets the lock, at one switch a turn. Barging: a running worker takes it first, which is cheap and unfair."
         .to_owned();
     if cells.iter().any(|cell| cell.hold == 0) {
         told_first.push(' ');
@@ -267,10 +267,10 @@ fn below(curve: &[(f64, Interval)], bound: f64) -> String {
             format!("The ratio falls below {bound} between a hold of {above} and {below}.")
         }
         (Some(above), None) => format!(
-            "The ratio is above {bound} up to a hold of {above}. Beyond that, no interval lies below it."
+            "The ratio is above {bound} up to a hold of {above}. For longer ones no interval lies below {bound}."
         ),
         (None, Some(below)) => format!(
-            "The ratio is below {bound} from a hold of {below} on. Before that, no interval lies above it."
+            "The ratio is below {bound} from a hold of {below} on. For shorter ones no interval lies above {bound}."
         ),
         (None, None) => format!("Whether the ratio is above or below {bound} cannot be told at any end."),
     }

@@ -97,7 +97,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
         return None;
     }
     let mut parts = vec![Part::words(
-        "A server stamps each tick and sends it to every client. Last: latency of the last client in each tick, median and 99th percentile. Next: gap between clients. Service: mean + sd of the client served last, as in document 002; the bar is its share of the tick. Server: CPU time per tick. x: last, divided by that of the unix_datagram session right beside it.",
+        "A server stamps each tick and sends it to every client. Last: latency of the last client in each tick, median and 99th percentile of a launch. Next: gap between clients. Service: mean + sd of the client served last, as in document 002; the bar is its share of the tick. Server: CPU time per tick. x: last, divided by that of the unix_datagram session right beside it. Skipped: ticks that a late server did not send.",
     )];
     let situation = |it: &&Session<'_>| (it.placement.to_owned(), it.clients, it.tick_ns, it.rest.clone());
     let situations = grouped(&sessions, situation);

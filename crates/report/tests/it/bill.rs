@@ -73,7 +73,7 @@ fn of_a_time_that_is_not_known_no_share_is_shown() {
         ..Bill::default()
     };
     let unknown = shown(bill(None));
-    unknown.says("priced 10.0 ms; its system time is not known well enough to check (700 us)");
+    unknown.says("priced 10.0 ms; its system time, about 700 us, is not known well enough to check this");
     unknown.lacks("1429 %");
     assert!(shown(bill(Some(ns(14.0)))).contains("1429 %"));
 }
@@ -83,7 +83,7 @@ fn the_time_of_a_program_that_ran_anyway_is_not_said_to_be_none() {
     let usage = RunUsage { system_ns: 20_000_000, ..RunUsage::default() };
     let one = CountedRun { way: CountingWay::Ebpf, usage, ..CountedRun::default() };
     let text = shown(Bill { pid: Some(7), counted: vec![one], ..Bill::default() });
-    text.says("its system time is not known well enough to check (20.0 ms)");
+    text.says("its system time, about 20.0 ms, is not known well enough to check this");
 }
 
 /// What is saved of sleeps was told as CPU time, and could be more than all of it.

@@ -28,6 +28,9 @@ pub(super) fn check(system: &System) -> Finding {
     let missing = distances.ns.len() - pairs.len();
     let missing =
         if missing > 0 { format!("; {missing} pairs never ran at the same time") } else { String::new() };
+    if let ([(ns, [a, b])], 0) = (&pairs[..], missing.len()) {
+        return Finding::fine(format!("a cache line takes {} between CPU {a} and {b}", duration(*ns)));
+    }
     if far <= near * EQUAL {
         return Finding::fine(format!(
             "CPU {} are equally far: a cache line takes {} to {}{missing}",
@@ -62,6 +65,11 @@ mod tests {
     fn equal_distances_are_fine() {
         found(&[0, 1, 2], &[(0, 1, Some(50.0)), (0, 2, Some(60.0)), (1, 2, Some(55.0))])
             .is(Fine, "CPU 0-2 are equally far: a cache line takes 50 ns to 60 ns");
+    }
+
+    #[test]
+    fn two_cpus_have_one_distance() {
+        found(&[0, 1], &[(0, 1, Some(50.0))]).is(Fine, "a cache line takes 50 ns between CPU 0 and 1");
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub(super) fn check(system: &System) -> Finding {
     let remedy = if cpus.is_empty() {
         "stop other work (top), or use --thorough and read the floors".to_owned()
     } else {
-        format!("choose: --cpu {}", cpu_list::format(&cpus))
+        format!("--cpu {}", cpu_list::format(&cpus))
     };
     Finding::disturbs(says, matters).remedy(remedy)
 }
@@ -102,7 +102,7 @@ mod tests {
     fn a_cpu_that_loses_time_is_named_and_the_others_are_advised() {
         let found = found(&[gaps(40_000, 12), gaps(0, 0), gaps(11_000_000, 1), gaps(0, 0)]);
         found.is(Disturbs, "CPU 2 loses 22.0 %, longest 11 ms, 20 gaps a second; CPU 0-1,3 lose...");
-        assert_eq!(found.remedy.as_deref(), Some("choose: --cpu 0-1,3"));
+        assert_eq!(found.remedy.as_deref(), Some("--cpu 0-1,3"));
     }
 
     #[test]

@@ -70,9 +70,10 @@ pub(crate) fn tails(
     let best = by_tail(0.99)?;
     let worst = sampled.iter().max_by(|one, other| one.2.total_cmp(&other.2))?;
     let finding = format!(
-        "99 of 100 messages took at most {} by {}, the shortest tail; the worst of all {} ({})",
+        "In all launches together 99 of 100 messages took at most {} by {}{}; the worst of all {} ({})",
         numbers::duration(best.1),
         name(best.0),
+        if sampled.len() > 1 { ", the shortest tail" } else { "" },
         numbers::duration(worst.2),
         name(worst.0)
     );
@@ -123,7 +124,8 @@ pub(super) fn histogram(story: &Story<'_>, heading: &str, sessions: &[&Session<'
     let steadiest = sampled.iter().min_by(|one, other| one.2.total_cmp(&other.2))?;
     let least = sampled.iter().map(|(_, samples, _)| samples.total()).min()?;
     let finding = format!(
-        "The smallest worst case is {} of {} and more messages each ({})",
+        "{} is {} of {} and more messages ({})",
+        if sampled.len() > 1 { "The smallest worst case" } else { "The worst case" },
         numbers::duration(steadiest.2),
         numbers::count(least as f64),
         story.words(steadiest.0.transport)
