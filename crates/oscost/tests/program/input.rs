@@ -15,6 +15,15 @@ fn an_unknown_pattern_names_the_nearest_ids() {
 }
 
 #[test]
+fn what_is_missing_or_unknown_is_answered_with_what_helps() {
+    let home = Home::new();
+    home.ask(&["count", "syscall/getpid"]).refused(2, "--kernel running");
+    for effort in ["--quick", "--thorough"] {
+        home.ask(&["compare", "--live", "a", "b", "syscall", effort]).refused(2, "--rounds N bounds it");
+    }
+}
+
+#[test]
 fn contradictory_options_are_refused() {
     let home = Home::new();
     for arguments in [

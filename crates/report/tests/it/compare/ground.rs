@@ -51,7 +51,7 @@ fn what_wakes_another_cpu_is_judged_where_that_cpu_was_as_near_and_as_awake() {
     assert_eq!(judged(near, Some("it polls")), (Verdict::Slower, String::new()));
     assert_eq!(judged(some_far, Some("it polls")).0, Verdict::Slower, "far launches do not count");
     let (verdict, why) = judged([160.0; 10], Some("it polls"));
-    assert!(verdict == Verdict::Unclear && why.contains("33.0 ns, 160 ns"), "{why}");
+    assert!(verdict == Verdict::Unclear && why.contains("33.0 ns before and 160 ns now"), "{why}");
     let (verdict, why) = judged(near, Some("it spins"));
     assert!(verdict == Verdict::Unclear && why.ends_with("it polls, it spins"), "{why}");
     let (verdict, why) = judged(near, None);
@@ -75,7 +75,7 @@ fn what_wakes_another_cpu_is_not_judged_where_others_had_that_cpu_on_one_side() 
     let judged = |of_a: f64, of_b: f64, hop| told(Some(of_a), Some(of_b), hop);
     let hop = Some(31.0);
     let (verdict, why) = judged(0.69, 0.0, hop);
-    assert!(verdict == Verdict::Unclear && why.contains("69 %, 0 %"), "{why}");
+    assert!(verdict == Verdict::Unclear && why.contains("69 % of the time before and 0 % now"), "{why}");
     assert_eq!(judged(0.0, 0.69, hop).0, Verdict::Unclear);
     assert_eq!(judged(0.69, 0.62, hop).0, Verdict::Faster, "both are prices of a busy CPU");
     assert_eq!(judged(0.1, 0.0, hop).0, Verdict::Faster, "most batches met nobody");
