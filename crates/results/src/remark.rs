@@ -106,11 +106,7 @@ const SAID: [(RemarkCode, &str, &str); 23] = [
     (LaunchesThrownAway, "W102", "{} launches were thrown away: {}"),
     (LaunchesVoid, "W103", "{} launches were void: {}"),
     (Throttled, "W104", "a CPU quota stopped launches"),
-    (
-        ClockStepTooLong,
-        "W105",
-        "one step of the clock is {} % of a batch: the operation takes too long to put many into a batch",
-    ),
+    (ClockStepTooLong, "W105", "one step of the clock is {} % of a batch: the price may be off by as much"),
     (Unread, "W106", "unchecked: it is unknown {}"),
     (ForeignFailed, "W107", "launches failed: {}"),
     (NotRealTime, "W108", "not real-time: {}"),
@@ -118,7 +114,7 @@ const SAID: [(RemarkCode, &str, &str); 23] = [
 ];
 
 /// Words that codes once had: sentences of older results.
-const FORMER: [(RemarkCode, &str); 7] = [
+const FORMER: [(RemarkCode, &str); 8] = [
     (
         CoreSpeedMoved,
         "the core ran up to {} % slower in some launches (in {} of {} groups; its frequency, or a busy sibling). Floors \
@@ -135,6 +131,10 @@ const FORMER: [(RemarkCode, &str); 7] = [
     (
         ClockStepTooLong,
         "one step of the clock is {} % of a batch: the operation is too long for a batch of many",
+    ),
+    (
+        ClockStepTooLong,
+        "one step of the clock is {} % of a batch: the operation takes too long to put many into a batch",
     ),
     (Unread, "unchecked: it could not be read {}"),
 ];

@@ -228,6 +228,24 @@ mod tests {
         assert_eq!(silent.status.and_then(|status| status.code()), Some(4));
     }
 
+    /// Nobody looked at it in time (Ctrl-Z): what it said was lost, and its end passed for that of one that was heard whole.
+    #[test]
+    fn who_ended_unheard_before_his_deadline_is_heard_whole() {
+        let mut program = Command::new("sh");
+        program
+            .args(["-c", "echo out; echo err >&2"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let child = program.spawn().expect("a shell");
+        while !process::has_ended(child.id().cast_signed()) {
+            clock::pause(Duration::from_millis(1));
+        }
+        let heard = attend(child, 100, Duration::ZERO).expect("heard");
+        assert_eq!((heard.stdout.as_slice(), heard.stderr.as_slice()), (&b"out\n"[..], &b"err\n"[..]));
+        assert!(heard.status.is_some_and(|status| status.success()), "{heard:?}");
+    }
+
     #[test]
     fn who_never_ends_is_ended_with_what_he_started() {
         let hangs = shell("echo $$; sleep 1000 & sleep 1000", 100, 3000);

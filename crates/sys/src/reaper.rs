@@ -145,6 +145,8 @@ mod tests {
         .expect("fork");
         assert_eq!(parent_of(child.pid()), Some(std::process::id()));
         // Of this test program others fork, too.
+        let mut gone = Children::default();
+        assert!(gone.of(i32::MAX).is_empty() && gone.everybody.is_none(), "nobody is looked at for it");
         let children_of = |pid| Children::default().of(pid);
         for children in [children_of(own), children(), by_parent(&everybody(), own)] {
             assert!(children.contains(&child.pid()), "{children:?}");

@@ -26,6 +26,7 @@ use crate::benchmark::claims;
 use crate::benchmark::foreign::Foreign;
 use crate::figures::quiet::Best;
 use crate::protocol::message::{Failure, Launched};
+use crate::worker::clock;
 use member::{Fate, MemberState};
 
 pub(crate) use pairs::paired;
@@ -57,6 +58,12 @@ pub(crate) struct Context<'a> {
     /// A step of the chain is a cycle.
     pub(crate) cycles: bool,
     pub(crate) best: Best,
+}
+
+/// Whether a step of the clock is so much of a batch that launches agree on what is wrong: the fastest batch is one that ended just
+/// before a step.
+fn is_coarse(step_ns: f64) -> bool {
+    step_ns > CONVERGED * clock::batch_ns(step_ns) as f64
 }
 
 /// The figure of one member.
@@ -113,7 +120,8 @@ pub(crate) fn of_member(member: &MemberState, context: &Context<'_>) -> Figure {
         figure.marks.push(Mark::BusySibling);
     }
     figure.launches = launched.iter().map(|launched| launched.record.clone()).collect();
-    if figure.evidence.clean_share.is_some_and(|share| share < CLEAN) || member.throttled {
+    let is_coarse = card.quantities.is_empty() && is_coarse(context.clock_step_ns);
+    if figure.evidence.clean_share.is_some_and(|share| share < CLEAN) || member.throttled || is_coarse {
         figure.marks.push(Mark::Noisy);
     }
     // A series that asks for real-time scheduling says whether it had it.
