@@ -158,7 +158,7 @@ fn main() -> ExitCode {
     // What cargo passes to every test program (a filter, --nocapture) is not for this one.
     let longer = ["--ignored", "--include-ignored", "--full", "--only", "--seed", "--state"];
     if !arguments.iter().any(|it| longer.contains(&it.as_str())) {
-        println!("campaign: longer, six minutes: cargo test -p oscost --test campaign -- --ignored");
+        println!("campaign: longer, eight minutes: cargo test -p oscost --test campaign -- --ignored");
         return ExitCode::SUCCESS;
     }
     // Whoever started it may ignore what ends its children (nohup, a shell's background).
