@@ -193,6 +193,7 @@ pub const ALL: &[&dyn Benchmark] = &[
             id: "syscall/getcpu",
             title: "getcpu",
             operation: "one getcpu: the CPU and node of the caller",
+            revision: 2,
             call_path: CallPath::Vdso,
             claims: &claims::exactly(0.0),
             ..CALL

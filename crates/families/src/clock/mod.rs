@@ -94,6 +94,7 @@ pub const ALL: &[&dyn Benchmark] = &[
     // CLOCK_MONOTONIC_COARSE: the time of the last timer tick, read from memory.
     gettime!(
         ticks MonotonicCoarse, "clock/monotonic_coarse", "CLOCK_MONOTONIC_COARSE",
+        revision: 2,
         remark: "cheap because it returns the time of the last timer tick: see clock/step/monotonic_coarse; \
                  much of the price is the way there through libc, which differs by build",
         tier: Tier::Core
@@ -103,6 +104,7 @@ pub const ALL: &[&dyn Benchmark] = &[
     // CLOCK_REALTIME_COARSE: the wall time of the last timer tick, read from memory.
     gettime!(
         ticks RealtimeCoarse, "clock/realtime_coarse", "CLOCK_REALTIME_COARSE",
+        revision: 2,
         remark: "cheap because it returns the time of the last timer tick, as clock/step/monotonic_coarse shows"
     ),
     // CLOCK_BOOTTIME: goes on while the machine sleeps.
@@ -146,6 +148,7 @@ pub const ALL: &[&dyn Benchmark] = &[
             id: "clock/time",
             title: "time",
             operation: "one time(NULL): whole seconds since 1970",
+            revision: 2,
             remark: "cheap because it returns the second of the last timer tick: no clock is read",
             ..READING
         },

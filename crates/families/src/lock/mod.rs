@@ -67,7 +67,10 @@ pub const ALL: &[&dyn Benchmark] = &[
         baseline: None,
         ..in_user_space("lock/shared_mutex", "process-shared mutex, uncontended")
     }),
-    &free::<Private>(&in_user_space("lock/mutex", "mutex of one process, uncontended")),
+    &free::<Private>(&Card {
+        revision: 2,
+        ..in_user_space("lock/mutex", "mutex of one process, uncontended")
+    }),
     &free::<Robust>(&in_user_space("lock/robust_mutex", "robust mutex, uncontended")),
     &free::<Inheriting>(&in_user_space("lock/pi_mutex", "priority-inheritance mutex, uncontended")),
     &free::<Reading>(&in_user_space("lock/rwlock_read", "reader-writer lock, reading, uncontended")),

@@ -51,8 +51,11 @@ pub(crate) fn group(
                 participants[index] = subject.participants();
                 batched.push(index);
                 let iterations = plan.iterations.get(index).copied().unwrap_or(1);
-                let operations = ready.benchmark.card().operations_per_iteration;
-                runners.push(Runner::new(&mut **subject, iterations, operations));
+                let card = ready.benchmark.card();
+                let runner = Runner::new(&mut **subject, iterations, card.operations_per_iteration);
+                // What partners do is divided by the iterations of the timed batches.
+                let alone = participants[index].is_empty() && !card.uses_up;
+                runners.push(if alone { runner.rehearsed() } else { runner });
             }
             Subject::Series(subject) => {
                 participants[index] = subject.participants();

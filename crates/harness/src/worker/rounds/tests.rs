@@ -229,3 +229,20 @@ fn a_batch_has_an_operation_at_least() {
     };
     assert_eq!([operations(0, 0), operations(1, 1), operations(3, 2)], [1, 1, 6]);
 }
+
+#[test]
+fn a_batch_of_many_iterations_is_rehearsed_and_costs_the_same() {
+    let clock = Shared::new(1.0, 20.0);
+    let batches_of = |iterations, rehearsed: bool| {
+        let mut member = costs(&clock, 100.0);
+        let log = Rc::clone(&member.log);
+        let runner = Runner::new(&mut member, iterations, 2);
+        let mut runners = [if rehearsed { runner.rehearsed() } else { runner }];
+        let rounds = run(&mut clock.clone(), &mut runners, &mut [], &PLAN, &mut Nobody);
+        let kept = &rounds.members[0];
+        assert!(kept.samples.iter().all(|&sample| near(sample, 50.0)), "{:?}", kept.samples);
+        assert_eq!(log.borrow().len() as u64 % kept.made, 0);
+        log.borrow().len() as u64 / kept.made
+    };
+    assert_eq!([batches_of(512, true), batches_of(511, true), batches_of(512, false)], [9, 1, 1]);
+}
