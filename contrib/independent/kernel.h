@@ -241,12 +241,19 @@ static void need_block(size_t bytes) {
 static void block_16k(void) { need_block(16 << 10); }
 static void block_1m(void) { need_block(1 << 20); }
 static void block_64m(void) { need_block(64 << 20); }
-static inline size_t piece(void) { size_t at = block_at; block_at = at + 1024 >= block_bytes ? 0 : at + 1024; return at; }
+/* The pieces, one after the other: where the next one begins is known in registers, or its loads would wait for a store. */
+#define PIECES(body) \
+    char *const from = block, *const to_ = other_block; \
+    const size_t bytes = block_bytes; \
+    size_t at = block_at; \
+    (void)to_; \
+    LOOP(body; at = at + 1024 >= bytes ? 0 : at + 1024) \
+    block_at = at;
 static void op_read_block(long n) {
     const two_words nothing_yet = {0, 0};
     uint64_t sum = 0;
     /* Four sums: each addition waits for the one before it. */
-    LOOP(const two_words *words = (const two_words *)(block + piece());
+    PIECES(const two_words *words = (const two_words *)(from + at);
          two_words one = nothing_yet; two_words two_ = nothing_yet; two_words three = nothing_yet; two_words four = nothing_yet;
          for (int j = 0; j < 64; j += 4) { one += words[j]; two_ += words[j + 1]; three += words[j + 2]; four += words[j + 3]; }
          one += two_ + three + four; sum += one[0] + one[1])
@@ -255,15 +262,13 @@ static void op_read_block(long n) {
 static void op_write_block(long n) {
     two_words value = {5, 5};
     /* The loop's own jump would take as long as a store. */
-    LOOP(two_words *words = (two_words *)(block + piece());
+    PIECES(two_words *words = (two_words *)(from + at);
          for (int j = 0; j < 64; j += 4) { words[j] = value; words[j + 1] = value; words[j + 2] = value; words[j + 3] = value; })
 }
 /* Not known to the compiler, so that it calls libc. */
 static volatile size_t piece_bytes = 1024;
-static void op_set_block(long n) {
-    LOOP(memset(block + piece(), 5, piece_bytes))
-}
-static void op_copy_block(long n) { LOOP(size_t at = piece(); memcpy(other_block + at, block + at, piece_bytes)) }
+static void op_set_block(long n) { PIECES(memset(from + at, 5, piece_bytes)) }
+static void op_copy_block(long n) { PIECES(memcpy(to_ + at, from + at, piece_bytes)) }
 
 /* --- processes that hold memory, threads with a new stack, a barrier ----------------------------------------------- */
 static void hold(size_t bytes, int huge) {

@@ -2,8 +2,9 @@
 #include <spawn.h>
 #include <sys/random.h>
 
-/* What is done before each batch, untimed. */
+/* What is done before each batch, untimed, and what is done in one. */
 static void (*arm)(void);
+static long in_a_row;
 
 static char random_bytes[16];
 static void op_getrandom(long n) { LOOP(call3(SYS_getrandom, (long)random_bytes, sizeof random_bytes, 0)) }
@@ -20,10 +21,14 @@ static void op_signal(long n) { LOOP(call3(SYS_kill, own, SIGUSR1, 0)) }
 
 static char *pages;
 static size_t mapped;
+/* Between two pages that nobody may use, from the beginning of a page table. */
 static void map_pages(size_t bytes) {
+    size_t table = 2 << 20;
     mapped = bytes;
-    pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED) die("mmap");
+    char *all = mmap(NULL, bytes + 2 * table, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED) die("mmap");
+    pages = (char *)(((uintptr_t)all + table) & ~(uintptr_t)(table - 1));
+    OK(mprotect(pages, bytes, PROT_READ | PROT_WRITE));
     madvise(pages, bytes, MADV_NOHUGEPAGE);
 }
 static void touch_pages(void) { for (size_t at = 0; at < mapped; at += 4096) *(volatile char *)(pages + at) = 1; }
@@ -84,7 +89,9 @@ static void need_page(void) { map_pages(4096); touch_pages(); }
 static void need_neighbour(void) { if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) die("mmap"); }
 static void drop_pages(void) { OK(madvise(pages, mapped, MADV_DONTNEED)); }
 static void need_pages(void) { map_pages(64 << 20); arm = drop_pages; }
-static void need_touched_pages(void) { map_pages(8 << 20); arm = touch_pages; }
+/* Those of two batches: of more, the caches would hold the last ones. */
+static void touch_some_pages(void) { for (size_t at = 0; at < 8192 * (size_t)in_a_row && at < mapped; at += 4096) *(volatile char *)(pages + at) = 1; }
+static void need_touched_pages(void) { map_pages(8 << 20); arm = touch_some_pages; }
 static void op_give_back(long n) { OK(madvise(pages, 4096 * n, MADV_DONTNEED)); }
 static void op_fault(long n) { for (long i = 0; i < n; i++) *(volatile char *)(pages + 4096 * i) = 1; }
 /* A file of 4 MiB in memory, mapped 64 times: its parts are read, or its pages written to after they were read. */

@@ -14,10 +14,12 @@ use oscost_sys::process::Child;
 use oscost_sys::{affinity, clock, futex, usage, vdso};
 
 use crate::row::{Row, row};
+use crate::timer::SETTLING_NS;
 use crate::{claims, lack, partner};
 
 pub(super) const CARD: Card = Card {
     id: "cpu_pair/wake_up/cross_cpu",
+    revision: 2,
     title: "wake-up on another CPU",
     operation: "one FUTEX_WAKE for a process that sleeps on another CPU, until it reads the clock there",
     blocks: true,
@@ -114,7 +116,7 @@ impl Sleeper {
         Ok(sleeper)
     }
 
-    /// Wakes until sleepers are asleep when they are woken: the pause grows.
+    /// Wakes until sleepers are asleep when they are woken: the pause grows. Then until the host knows how long they sleep.
     fn settle(&mut self) -> Outcome {
         let mut asleep = 0;
         while asleep < ASLEEP && self.pause_ns < LONGEST_PAUSE_NS {
@@ -124,6 +126,10 @@ impl Sleeper {
                 asleep = 0;
                 self.pause_longer();
             }
+        }
+        let until = clock::now_ns() + SETTLING_NS;
+        while clock::now_ns() < until {
+            self.wake()?;
         }
         Ok(())
     }
