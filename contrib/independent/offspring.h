@@ -34,7 +34,7 @@ static void map_pages(size_t bytes) {
 static void touch_pages(void) { for (size_t at = 0; at < mapped; at += 4096) *(volatile char *)(pages + at) = 1; }
 /* As large as the process of oscost that forks, by its figure's post conditions: 1.25 MiB of its own, in 38 mappings. */
 static void grow(void) {
-    enum { PART = 17 << 12, PARTS = 17 };
+    enum { PART = 19 << 12, PARTS = 15 };
     map_pages(PART * PARTS);
     touch_pages();
     for (int i = 1; i < PARTS; i += 2) OK(mprotect(pages + PART * i, PART, PROT_READ));

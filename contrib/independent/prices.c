@@ -3,7 +3,7 @@
  * Usage: prices CPU PARTNER_CPU OPERATION     one launch: prints the least and the median cost of an operation, in ns
  *        prices list                          the operations
  *
- * A launch is a process of its own, pinned to CPU. Batches of 20 us or more are timed by CLOCK_MONOTONIC for 60 ms after
+ * A launch is a process of its own, pinned to CPU. Batches of about 20 us are timed by CLOCK_MONOTONIC for 60 ms after
  * 50 ms of warm-up, less the cost of a pair of readings. Partners are forked and pinned to PARTNER_CPU. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -307,14 +307,14 @@ int main(int count, char **argument) {
     /* What a pair of readings costs. */
     double pair = 0;
     for (int i = 0; i < 20000; i++) { uint64_t t = now(); double d = (double)(now() - t); if (i == 0 || d < pair) pair = d; }
-    /* Iterations of a batch of 20 us, as long as oscost's: what is done in a row may cost less each. 16 at least of a hand-over. */
+    /* Iterations of a batch of 20 us, as long as oscost's (of a clock with steps of 20 ns or less): what is done in a row may cost less each. 16 at least of a hand-over. */
     long n = 1;
     for (; operation->loop; n *= 2) {
         uint64_t least = UINT64_MAX;
         in_a_row = n;
         for (int i = 0; i < 5; i++) { if (arm) arm(); uint64_t t = now(); operation->loop(n); uint64_t d = now() - t; if (d < least) least = d; }
         if (least < 10000) continue;
-        n = n * 20000 / (long)least;
+        n = (n * 20000 + (long)least / 2) / (long)least;
         if (n < 1) n = 1;
         break;
     }

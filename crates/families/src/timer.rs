@@ -34,6 +34,7 @@ const OVERSHOOT: Card = Card {
     operation: "one clock_nanosleep (CLOCK_MONOTONIC, TIMER_ABSTIME) until 200 us from now: how late the sleeper reads the clock",
     blocks: true,
     group: "timer",
+    launch_ms: SETTLING_NS / 1_000_000,
     claims: &[
         Claim::CallsNamed(&["clock_nanosleep"], Bound::Exactly(1.0)),
         Claim::VoluntarySwitches(Bound::AtLeast(0.9)),

@@ -23,8 +23,9 @@ const BY_DISTANCE: &str = "by_distance";
 const OF_A_DISTANCE: usize = 3;
 /// The largest number of a CPU that an id may name.
 const MOST_CPU: usize = 65_535;
-/// What launches of one pair may take, ms.
+/// What launches of one pair may take, ms, and how many these are: what a launch needs beyond its plan comes on top.
 const BUDGET_MS: u64 = 2_000;
+const MOST_LAUNCHES: u64 = 30;
 
 /// What is measured between two CPUs.
 struct Kind {
@@ -61,7 +62,7 @@ impl Kind {
             group: id,
             cpus: made::list(vec![from, to]),
             tier: Tier::Thorough,
-            budget_ms: Some(BUDGET_MS),
+            budget_ms: Some(BUDGET_MS + MOST_LAUNCHES * self.card.launch_ms),
             parameters: made::list(parameters),
             remark: self.card.remark.split_once("between the two CPUs").map_or(self.card.remark, |_| ""),
             ..self.card.clone()

@@ -25,6 +25,7 @@ pub(super) const CARD: Card = Card {
     blocks: true,
     placement: Placement::CrossCpu,
     group: "cpu_pair/wake_up/cross_cpu",
+    launch_ms: SETTLING_NS / 1_000_000,
     // One call that wakes, one that sleeps.
     claims: &[Claim::CallsNamed(&["futex"], claims::shared(2.0)), claims::NO_OTHER_CALLS],
     needs: &[Need::Cpus(2)],

@@ -287,6 +287,18 @@ pub enum Claim {
     Faults(Bound),
 }
 
+impl Claim {
+    /// Whether it says that operations make system calls.
+    #[must_use]
+    pub fn needs_calls(&self) -> bool {
+        let (Self::SystemCalls(bound) | Self::CallsNamed(_, bound)) = *self else { return false };
+        match bound {
+            Bound::Exactly(least) | Bound::AtLeast(least) | Bound::Between(least, _) => least > 0.0,
+            Bound::AtMost(_) => false,
+        }
+    }
+}
+
 /// An exact number for ids that never block, a bound for those that do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
@@ -337,5 +349,23 @@ mod tests {
         ] {
             assert!(!other.wakes_another_cpu(), "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_claim_of_calls_is_told_from_one_of_none() {
+        let needs = |bound: Bound| {
+            [Claim::SystemCalls(bound), Claim::CallsNamed(&["a"], bound)].map(|it| it.needs_calls())
+        };
+        for bound in [Bound::Exactly(1.0), Bound::AtLeast(0.1), Bound::Between(0.9, 2.0)] {
+            assert_eq!(needs(bound), [true; 2], "{bound:?}");
+        }
+        for bound in [Bound::Exactly(0.0), Bound::AtLeast(0.0), Bound::Between(0.0, 2.0), Bound::AtMost(1.0)]
+        {
+            assert_eq!(needs(bound), [false; 2], "{bound:?}");
+        }
+        assert!(
+            !Claim::Switches(Bound::Exactly(1.0)).needs_calls()
+                && !Claim::CallsByChance(&["a"]).needs_calls()
+        );
     }
 }

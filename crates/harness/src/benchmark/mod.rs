@@ -88,7 +88,8 @@ pub trait Batched {
     /// The first call that failed. The batch is void then.
     fn batch(&mut self, iterations: u64) -> Outcome;
 
-    /// Brings partners into the state that the next batch needs. Not timed.
+    /// Brings partners into the state that the next batch needs. Not timed. Short batches may come before the next one, unless
+    /// there are partners, the card says that a batch uses something up, or system calls are claimed (METHOD.md, Batch).
     ///
     /// # Errors
     /// The call that failed.

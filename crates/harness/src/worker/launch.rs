@@ -4,7 +4,7 @@ use oscost_results::{LaunchRecord, quantity};
 use oscost_stats::order;
 use oscost_sys::distance;
 
-use crate::benchmark::card::Placement;
+use crate::benchmark::card::{Claim, Placement};
 use crate::benchmark::claims;
 use crate::benchmark::{Benchmark, Participant, Series, Subject};
 use crate::protocol::message::{
@@ -53,9 +53,11 @@ pub(crate) fn group(
                 let iterations = plan.iterations.get(index).copied().unwrap_or(1);
                 let card = ready.benchmark.card();
                 let runner = Runner::new(&mut **subject, iterations, card.operations_per_iteration);
-                // What partners do is divided by the iterations of the timed batches.
+                // What partners do is divided by the iterations of the timed batches. An entry to the kernel is held against
+                // entries of canaries, which nobody rehearses.
                 let alone = participants[index].is_empty() && !card.uses_up;
-                runners.push(if alone { runner.rehearsed() } else { runner });
+                let enters = ready.benchmark.claims().iter().any(Claim::needs_calls);
+                runners.push(if alone && !enters { runner.rehearsed() } else { runner });
             }
             Subject::Series(subject) => {
                 participants[index] = subject.participants();
