@@ -196,7 +196,7 @@ static void op_call_four_times(long n) {
 }
 static int own_word;
 static void op_futex_wake(long n) { LOOP(syscall(SYS_futex, &own_word, FUTEX_WAKE, 1, NULL, NULL, 0)) }
-static void op_futex_mismatch(long n) { LOOP(syscall(SYS_futex, &area->word, FUTEX_WAIT, 1, NULL, NULL, 0)) }
+static void op_futex_mismatch(long n) { LOOP(syscall(SYS_futex, &own_word, FUTEX_WAIT, 1, NULL, NULL, 0)) }
 static void op_pipe_token(long n) { LOOP(if (read(pipe_fds[0], &byte, 1) < 0 || write(pipe_fds[1], &byte, 1) < 0) die("pipe")) }
 static void op_pipe_alone(long n) { LOOP(if (write(pipe_fds[1], &byte, 1) < 0 || read(pipe_fds[0], &byte, 1) < 0) die("pipe")) }
 static void op_message(long n) { LOOP(msgrcv(queue_id, &message, 0, 0, 0); msgsnd(queue_id, &message, 0, 0)) }

@@ -12,10 +12,7 @@ use crate::row::row;
 
 pub const ALL: &[&dyn Benchmark] = &[&row(&OVERSHOOT, |_| {
     // Where sleeping is refused, nothing is to be had.
-    let until = clock::now_ns() + SETTLING_NS;
-    while clock::now_ns() < until {
-        clock::sleep_until(clock::now_ns() + SLEEP_NS)?;
-    }
+    clock::sleep_until(clock::now_ns())?;
     Ok(Subject::series(Sleeps(clock::sleep_until)))
 })];
 
@@ -52,6 +49,14 @@ const OVERSHOOT: Card = Card {
 struct Sleeps(fn(u64) -> Result<(), CallError>);
 
 impl Series for Sleeps {
+    fn settle(&mut self) -> Outcome {
+        let until = clock::now_ns() + SETTLING_NS;
+        while clock::now_ns() < until {
+            (self.0)(clock::now_ns() + SLEEP_NS)?;
+        }
+        Ok(())
+    }
+
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
         let count = plan.observations.unwrap_or((plan.duration_ns / SLEEP_NS).max(FEWEST));
         let mut late = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
@@ -87,8 +92,24 @@ impl Series for Sleeps {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
     use crate::seen::Seen;
+
+    #[test]
+    fn a_sleeper_sleeps_for_a_while_before_it_is_timed() {
+        static SLEPT: AtomicU64 = AtomicU64::new(0);
+        let begun = clock::now_ns();
+        let counted =
+            |until| clock::sleep_until(until).inspect(|()| _ = SLEPT.fetch_add(1, Ordering::Relaxed));
+        Sleeps(counted).settle().expect("nothing fails");
+        let most = (clock::now_ns() - begun) / SLEEP_NS;
+        assert!(
+            clock::now_ns() - begun >= SETTLING_NS && (1..=most).contains(&SLEPT.load(Ordering::Relaxed))
+        );
+        assert!(Sleeps(|_| Err(CallError::told("refused"))).settle().is_err());
+    }
 
     #[test]
     fn a_sleep_that_does_not_sleep_is_contradicted() {

@@ -113,12 +113,12 @@ impl Sleeper {
             }
         })?;
         let mut sleeper = Self { words, partner, turn: 0, pause_ns: PAUSE_NS };
-        sleeper.settle()?;
+        sleeper.find_pause()?;
         Ok(sleeper)
     }
 
-    /// Wakes until sleepers are asleep when they are woken: the pause grows. Then until the host knows how long they sleep.
-    fn settle(&mut self) -> Outcome {
+    /// Wakes until sleepers are asleep when they are woken: the pause grows.
+    fn find_pause(&mut self) -> Outcome {
         let mut asleep = 0;
         while asleep < ASLEEP && self.pause_ns < LONGEST_PAUSE_NS {
             if self.wake()?.2 {
@@ -127,10 +127,6 @@ impl Sleeper {
                 asleep = 0;
                 self.pause_longer();
             }
-        }
-        let until = clock::now_ns() + SETTLING_NS;
-        while clock::now_ns() < until {
-            self.wake()?;
         }
         Ok(())
     }
@@ -180,6 +176,14 @@ impl Sleeper {
 }
 
 impl Series for Sleeper {
+    fn settle(&mut self) -> Outcome {
+        let until = clock::now_ns() + SETTLING_NS;
+        while clock::now_ns() < until {
+            self.wake()?;
+        }
+        Ok(())
+    }
+
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
         let until = clock::now_ns() + plan.duration_ns;
         let before = self.sleeps();

@@ -176,6 +176,14 @@ pub trait Series {
     /// The first call that failed. The launch is void then.
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome;
 
+    /// What comes right before a launch that is timed, and is no part of it. The card's `launch_ms` holds its time.
+    ///
+    /// # Errors
+    /// The first call that failed. The launch is void then.
+    fn settle(&mut self) -> Outcome {
+        Ok(())
+    }
+
     /// An audit counts the next launch as its phase `phase`. Whether the series brackets it itself
     /// ([`oscost_sys::system_call::marker`]), closer around its operations than a whole launch is.
     fn brackets(&mut self, _phase: usize) -> bool {

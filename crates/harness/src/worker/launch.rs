@@ -203,6 +203,10 @@ pub(crate) fn group(
     order::shuffle(&mut series, &mut order::seeded(seed, 1));
     for (index, subject) in series {
         progress.running(index);
+        if let Err(error) = subject.settle() {
+            launched[index] = Some(Err(Failure::new("launch", error)));
+            continue;
+        }
         let before = partners(&participants[index..=index]);
         let parties = Parties {
             cpus: &cpus,
