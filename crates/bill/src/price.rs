@@ -81,12 +81,12 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
         (FORK_MAPPINGS, "mapping copied by a fork", forks.mappings, FORK_MAPPING, "of a page of a file"),
         (
             "end: mapping",
-            "mapping removed at an end",
+            "mapping removed at exit or exec",
             ends.mappings,
             END_MAPPING,
             "half of its copy and its removal",
         ),
-        ("end: page", "page of a file unmapped at an end", ends.file_pages, FILE_PAGE, ""),
+        ("end: page", "file page unmapped at exit or exec", ends.file_pages, FILE_PAGE, ""),
         (
             "wake",
             "wake of an idle CPU",

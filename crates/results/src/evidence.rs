@@ -112,6 +112,19 @@ pub struct CheckedClaim {
     pub unknown: Map<String, Value>,
 }
 
+/// The name of a claim in words: "system calls rt_sigreturn or wait4". Names of calls stay as the system has them.
+#[must_use]
+pub fn claim_words(claim: &str) -> String {
+    if claim == "kernel_entry_cost" {
+        return "price over bare kernel entries".to_owned();
+    }
+    let (what, names) = claim.split_once(':').unwrap_or((claim, ""));
+    let names = names.replace('|', " or ");
+    let names = if what.starts_with("system_calls") { names } else { names.replace('_', " ") };
+    let (what, chance) = what.strip_suffix("_by_chance").map_or((what, ""), |what| (what, " by chance"));
+    format!("{} {names}{chance}", what.replace('_', " ")).trim_end().to_owned()
+}
+
 /// An exact number (ids that never block), or a bound (ids that do).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -186,5 +199,19 @@ mod tests {
         assert_eq!(told(0.5, f64::MAX), "at least 0.5");
         assert_eq!(told(0.0, f64::MAX), "any number");
         assert_eq!(told(0.5, 2.0), "0.5 to 2");
+    }
+
+    #[test]
+    fn a_claim_names_calls_as_the_system_does() {
+        for (claim, words) in [
+            ("system_calls", "system calls"),
+            ("system_calls:rt_sigreturn|wait4", "system calls rt_sigreturn or wait4"),
+            ("system_calls_by_chance:clock_gettime", "system calls clock_gettime by chance"),
+            ("voluntary_switches", "voluntary switches"),
+            ("post_condition:own_process_id", "post condition own process id"),
+            ("kernel_entry_cost", "price over bare kernel entries"),
+        ] {
+            assert_eq!(claim_words(claim), words);
+        }
     }
 }

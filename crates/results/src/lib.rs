@@ -69,7 +69,7 @@ pub use answer::{Answer, AnswerHere, PublishedAnswer};
 pub use collection::{Collection, Gathered};
 pub use count::{Counted, Emulation, FunctionNode, InstructionCount, Repeats};
 pub use error::{Count, JournalError, LoadError, NoHome, PathError, ReferenceError, SaveError};
-pub use evidence::{CheckedClaim, Evidence, Expectation, Verdict};
+pub use evidence::{CheckedClaim, Evidence, Expectation, Verdict, claim_words};
 pub use figure::{Estimate, Figure, Mark, Mode, Quantity, Status};
 pub use format::{MAX_BYTES, Refused, Unwritable, from_bytes, to_bytes};
 pub use host::HostFact;

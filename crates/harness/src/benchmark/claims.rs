@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use oscost_results::{CheckedClaim, Evidence, Expectation, Verdict};
+use oscost_results::{CheckedClaim, Evidence, Expectation, Verdict, claim_words};
 use oscost_stats::interval::{LOWER_QUARTILE, over_launches};
 
 use super::PostCondition;
@@ -180,10 +180,7 @@ pub fn contradiction(claims: &[CheckedClaim], calls: &BTreeMap<String, f64>) -> 
         if claim.claim == KERNEL_ENTRY_COST {
             return format!("costs {observed} times the bare kernel entries of its own system calls");
         }
-        let what = match claim.claim.split_once(':') {
-            Some((_, names)) => format!("system calls {}", names.replace('|', " or ")),
-            None => claim.claim.replace('_', " "),
-        };
+        let what = claim_words(&claim.claim);
         let source = if about_calls(claim) { "the audit" } else { "the launches" };
         let meaning = if claim.claim == "system_calls" && claim.observed == Some(0.0) {
             ": answered without entering the kernel"

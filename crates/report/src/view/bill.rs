@@ -189,8 +189,9 @@ fn price(item: &Item, unicode: bool) -> (String, String) {
 }
 
 fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
-    // Shares of a time that is not known would be no shares.
+    // Shares of a time that is not known would be no shares: their column, the fifth, is left out.
     let system = bill.explained.and(time(bill)).map(|time| time.system_ns as f64).filter(|ns| *ns > 0.0);
+    let unknown = if system.is_some() { 4..4 } else { 4..5 };
     let share = |together: f64| system.map_or(String::new(), |system| whole_percent(together / system));
     let shown = if whole { bill.items.len() } else { ROWS.min(bill.items.len()) };
     let rows = bill.items[..shown].iter().map(|item| {
@@ -204,6 +205,7 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
         let of = if item.price.is_some() { share(item.together.value) } else { String::new() };
         let mut cells =
             vec![plain(&item.words, unicode), large(item.times), one, together, of, plain(&instead, unicode)];
+        cells.drain(unknown.clone());
         if whole {
             cells.push(plain(&rests(item), unicode));
         }
@@ -214,7 +216,9 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
     let others = (!rest.is_empty()).then(|| {
         let times: u64 = rest.iter().map(|item| item.times).sum();
         let words = format!("{} more (--verbose shows them)", rest.len());
-        vec![words, large(times), String::new(), duration(sum), share(sum), String::new()]
+        let mut cells = vec![words, large(times), String::new(), duration(sum), share(sum), String::new()];
+        cells.drain(unknown.clone());
+        cells
     });
     let mut columns = vec![
         ("", Left),
@@ -224,6 +228,7 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
         ("share", Right),
         ("instead", Spare),
     ];
+    columns.drain(unknown.clone());
     if whole {
         columns.push(("", Below));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use oscost_results::{CheckedClaim, Figure, Status, quantity};
+use oscost_results::{CheckedClaim, Figure, Status, claim_words, quantity};
 use oscost_stats::histogram::lower_bound;
 use oscost_stats::sorting::SmallSort;
 
@@ -85,17 +85,12 @@ fn items(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
     items
 }
 
-/// The name of a claim in words: "post condition: share of time".
-fn claimed(story: &Story<'_>, claim: &str) -> String {
-    story.words(claim).replacen(':', ": ", 1)
-}
-
 /// Every claim, with what was counted.
 fn claims(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
     let claims = figure.evidence.claims.iter();
     claims
         .map(|claim| Item {
-            name: claimed(story, &claim.claim),
+            name: story.plain(&claim_words(&claim.claim)),
             amount: claim.observed.map_or("not counted".to_owned(), per_operation),
             tone: Some(held(claim).1),
         })
@@ -248,7 +243,7 @@ fn evidence(story: &Story<'_>, figure: &Figure) -> Table {
     for claim in &evidence.claims {
         let (says, tone) = held(claim);
         rows.push(vec![
-            claimed(story, &claim.claim).into(),
+            story.plain(&claim_words(&claim.claim)).into(),
             claim.expected.to_string().into(),
             claim.observed.map_or("-".to_owned(), per_operation).into(),
             Cell { tone: Some(tone), ..says.into() },

@@ -6,7 +6,7 @@ use oscost_report::count::is_count;
 use oscost_report::numbers;
 use oscost_results::quantity::{ASLEEP, ASLEEP_ADDS, UNSLEPT};
 use oscost_results::search::Tier;
-use oscost_results::{Figure, Outline, PairedValue, RunResult, Status, Store};
+use oscost_results::{Figure, Outline, PairedValue, RunResult, Status, Store, claim_words};
 
 use super::Explanation;
 use crate::known::{Known, catalogue};
@@ -52,7 +52,10 @@ pub fn page(card: &Known, others: &[&str], talk: &Talk) -> Explanation {
             };
             page.fact("Here", [format!("{here}{measure}")]);
             let claims = card.claims.iter();
-            page.fact("Claims", claims.map(|(claim, expected)| format!("{}  {expected}", name(claim))));
+            page.fact(
+                "Claims",
+                claims.map(|(claim, expected)| format!("{}  {expected}", claim_words(claim))),
+            );
         }
     }
     page.fact("Later", later.into_iter().flat_map(lack));
@@ -211,15 +214,6 @@ fn difference(pair: &PairedValue) -> String {
     }
 }
 
-/// A claim as a person says it.
-fn name(claim: &str) -> String {
-    // Names of calls stay as they are: rt_sigreturn.
-    let (what, calls) = claim.split_once(':').unwrap_or((claim, ""));
-    let calls = calls.replace('|', " or ");
-    let calls = if what.starts_with("system_calls") { calls } else { calls.replace('_', " ") };
-    format!("{} {calls}", what.replace('_', " ")).trim_end().to_owned()
-}
-
 /// What was counted, beside the claims.
 fn receipt(figure: &Figure) -> Vec<String> {
     let evidence = &figure.evidence;
@@ -229,7 +223,7 @@ fn receipt(figure: &Figure) -> Vec<String> {
         (None, None) => evidence.verdict.name().to_owned(),
     };
     let claims = evidence.claims.iter().map(|claim| {
-        let name = name(&claim.claim);
+        let name = claim_words(&claim.claim);
         let seen = claim.observed.map_or_else(|| "not counted".to_owned(), numbers::exact);
         format!("{name}  {seen}, claimed {}", claim.expected)
     });
@@ -397,18 +391,6 @@ mod tests {
         let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         for card in catalogue().tier(Tier::Thorough) {
             assert!(root.join(place(card)).exists(), "{}: {}", card.id, place(card));
-        }
-    }
-
-    #[test]
-    fn a_claim_names_calls_as_the_system_does() {
-        for (claim, words) in [
-            ("system_calls", "system calls"),
-            ("system_calls:rt_sigreturn|wait4", "system calls rt_sigreturn or wait4"),
-            ("voluntary_switches", "voluntary switches"),
-            ("post_condition:own_process_id", "post condition own process id"),
-        ] {
-            assert_eq!(name(claim), words);
         }
     }
 
