@@ -236,6 +236,22 @@ impl Table {
         Self { columns, rows, ..Self::default() }
     }
 
+    /// Without the columns in which no row says anything. The first stays.
+    pub fn without_empty(mut self) -> Self {
+        let says = |text: &str| !matches!(text, "" | "-");
+        let kept: Vec<bool> = (0..self.columns.len())
+            .map(|at| at == 0 || self.rows.iter().any(|row| row.get(at).is_some_and(|cell| says(&cell.text))))
+            .collect();
+        let is_kept = |at: usize| kept.get(at).copied().unwrap_or(true);
+        let mut at = 0..self.columns.len();
+        self.columns.retain(|_| at.next().is_none_or(is_kept));
+        for row in &mut self.rows {
+            let mut at = 0..row.len();
+            row.retain(|_| at.next().is_none_or(is_kept));
+        }
+        self
+    }
+
     /// What it is of, where it has no title: a part of something, and what its columns say.
     pub fn about(&self, whole: &str) -> String {
         let heads = (0..self.columns.len()).map(|column| self.head(column));
@@ -269,5 +285,25 @@ impl Plot {
         };
         let stop = if self.finding.ends_with('.') { "" } else { "." };
         format!("{about}{}{stop} {}", self.finding, self.note).trim_end().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_in_which_nothing_is_said_is_left_out() {
+        let columns =
+            [("", Place::Left), ("published", Place::Right), ("measured", Place::Left), ("", Place::Below)];
+        let rows = [["a", "-", "1 ns", ""], ["b", "-", "-", ""]].map(|row| row.map(str::to_owned).to_vec());
+        let table = Table::of(columns, rows).without_empty();
+        let heads: Vec<&str> = table.columns.iter().map(|column| &*column.head).collect();
+        assert_eq!(heads, ["", "measured"]);
+        let cells: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.iter().map(|cell| &*cell.text).collect()).collect();
+        assert_eq!(cells, [["a", "1 ns"], ["b", "-"]]);
+        let bare = Table::of(columns, [vec![String::new(), "-".to_owned()]]).without_empty();
+        assert_eq!((bare.columns.len(), bare.rows[0].len()), (1, 1), "the name of a row stays");
     }
 }

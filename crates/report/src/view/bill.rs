@@ -189,9 +189,8 @@ fn price(item: &Item, unicode: bool) -> (String, String) {
 }
 
 fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
-    // Shares of a time that is not known would be no shares: their column, the fifth, is left out.
+    // Shares of a time that is not known would be no shares: their column is left out.
     let system = bill.explained.and(time(bill)).map(|time| time.system_ns as f64).filter(|ns| *ns > 0.0);
-    let unknown = if system.is_some() { 4..4 } else { 4..5 };
     let share = |together: f64| system.map_or(String::new(), |system| whole_percent(together / system));
     let shown = if whole { bill.items.len() } else { ROWS.min(bill.items.len()) };
     let rows = bill.items[..shown].iter().map(|item| {
@@ -205,7 +204,6 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
         let of = if item.price.is_some() { share(item.together.value) } else { String::new() };
         let mut cells =
             vec![plain(&item.words, unicode), large(item.times), one, together, of, plain(&instead, unicode)];
-        cells.drain(unknown.clone());
         if whole {
             cells.push(plain(&rests(item), unicode));
         }
@@ -216,9 +214,7 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
     let others = (!rest.is_empty()).then(|| {
         let times: u64 = rest.iter().map(|item| item.times).sum();
         let words = format!("{} more (--verbose shows them)", rest.len());
-        let mut cells = vec![words, large(times), String::new(), duration(sum), share(sum), String::new()];
-        cells.drain(unknown.clone());
-        cells
+        vec![words, large(times), String::new(), duration(sum), share(sum), String::new()]
     });
     let mut columns = vec![
         ("", Left),
@@ -228,11 +224,10 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
         ("share", Right),
         ("instead", Spare),
     ];
-    columns.drain(unknown.clone());
     if whole {
         columns.push(("", Below));
     }
-    Table::of(columns, rows.chain(others))
+    Table::of(columns, rows.chain(others)).without_empty()
 }
 
 /// What a price rests on.

@@ -14,8 +14,6 @@ use crate::words::{counted, grouped, plain, words};
 
 /// Most figures that are shown of those that changed by less than anybody asked about.
 const MOST_SMALL: usize = 12;
-/// Where the interval of a change stands, if any row has one.
-const INTERVAL: usize = 4;
 /// Ends of an interval that are this many times apart say nothing.
 const MOST_WIDE: f64 = 100.0;
 
@@ -159,11 +157,7 @@ impl ComparisonView<'_> {
             ("interval", Spare),
             ("quantity", Spare),
         ];
-        let mut table = Table::of(columns, rows.iter().map(cells));
-        if table.rows.iter().all(|row| row[INTERVAL].text.is_empty()) {
-            table.columns.remove(INTERVAL);
-            table.rows.iter_mut().for_each(|row| drop(row.remove(INTERVAL)));
-        }
+        let mut table = Table::of(columns, rows.iter().map(cells)).without_empty();
         table.columns[0].tone = Some(tone);
         let open = rows.iter().any(|row| is_too_wide(row));
         let whys = whys(self.comparison, rows.iter().copied());

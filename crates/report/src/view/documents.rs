@@ -136,23 +136,7 @@ fn list(values: Vec<Published>) -> Table {
         ("figure", Place::Spare),
         ("", Place::Below),
     ];
-    without_empty(Table::of(columns, rows))
-}
-
-/// A table without the columns in which no row says anything.
-fn without_empty(mut table: Table) -> Table {
-    let says = |text: &str| !matches!(text, "" | "-");
-    let kept: Vec<bool> = (0..table.columns.len())
-        .map(|at| at == 0 || table.rows.iter().any(|row| row.get(at).is_some_and(|cell| says(&cell.text))))
-        .collect();
-    let is_kept = |at: usize| kept.get(at).copied().unwrap_or(true);
-    let mut at = 0..table.columns.len();
-    table.columns.retain(|_| at.next().is_none_or(is_kept));
-    for row in &mut table.rows {
-        let mut at = 0..row.len();
-        row.retain(|_| at.next().is_none_or(is_kept));
-    }
-    table
+    Table::of(columns, rows).without_empty()
 }
 
 /// The figures that `values` name, each once, in the order of the price list; a document's own methods are no part of it.
@@ -369,20 +353,5 @@ mod tests {
         ] {
             assert_eq!(beside_value(interval), told);
         }
-    }
-
-    #[test]
-    fn a_column_in_which_nothing_is_said_is_left_out() {
-        let columns =
-            [("", Place::Left), ("published", Place::Right), ("measured", Place::Left), ("", Place::Below)];
-        let rows = [["a", "-", "1 ns", ""], ["b", "-", "-", ""]].map(|row| row.map(str::to_owned).to_vec());
-        let table = without_empty(Table::of(columns, rows));
-        let heads: Vec<&str> = table.columns.iter().map(|column| &*column.head).collect();
-        assert_eq!(heads, ["", "measured"]);
-        let cells: Vec<Vec<&str>> =
-            table.rows.iter().map(|row| row.iter().map(|cell| &*cell.text).collect()).collect();
-        assert_eq!(cells, [["a", "1 ns"], ["b", "-"]]);
-        let bare = without_empty(Table::of(columns, [vec![String::new(), "-".to_owned()]]));
-        assert_eq!((bare.columns.len(), bare.rows[0].len()), (1, 1), "the name of a row stays");
     }
 }
