@@ -72,7 +72,8 @@ pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
         switches: Switches { voluntary: seen.voluntary, involuntary: seen.involuntary },
         looks: None,
     };
-    Ok(seen.counted(&table, Way::Ebpf, usage, ended, running))
+    let counted = seen.counted(&table, Way::Ebpf, usage, ended, running);
+    Ok(Counted { complete: endings::number().is_none(), ..counted })
 }
 
 /// What these processes have used so far and the descendants of `pid`, as /proc says. Whoever ended meanwhile is in the time of

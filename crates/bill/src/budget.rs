@@ -2,6 +2,7 @@
 
 use oscost_results::bill::{Bill, Budget, Call, CountedRun as Counted, RunEnd as Ended};
 
+use crate::replacements::FORKS;
 use crate::rules::{RULES, Size};
 use crate::tally::A_32_BIT_CALL;
 
@@ -51,6 +52,42 @@ const TOTALS: &[Total] = &[
     ("children", |counted| counted.children),
 ];
 
+/// Calls by which libc answers a function of this name. A bound on the older call is one on all of them.
+const LATER: &[(&str, &[&str])] = &[
+    ("semop", &["semtimedop"]),
+    ("open", &["openat"]),
+    ("creat", &["openat"]),
+    ("stat", &["newfstatat"]),
+    ("lstat", &["newfstatat"]),
+    ("access", &["faccessat", "faccessat2"]),
+    ("mkdir", &["mkdirat"]),
+    ("rmdir", &["unlinkat"]),
+    ("unlink", &["unlinkat"]),
+    ("rename", &["renameat", "renameat2"]),
+    ("readlink", &["readlinkat"]),
+    ("pipe", &["pipe2"]),
+    ("dup2", &["dup3"]),
+    ("poll", &["ppoll"]),
+    ("select", &["pselect6"]),
+    ("epoll_wait", &["epoll_pwait"]),
+    ("accept", &["accept4"]),
+    ("nanosleep", &["clock_nanosleep"]),
+    ("pause", &["ppoll", "rt_sigsuspend"]),
+];
+/// What makes a process, by its kinds: a bound on fork is one on these.
+const FORK: &str = "fork";
+
+/// Whether a bound on calls of this name is one on this call.
+fn is_meant(of: &str, call: &Call) -> bool {
+    let later =
+        || LATER.iter().find(|(name, _)| *name == of).is_some_and(|(_, later)| later.contains(&&*call.name));
+    let forks = || of == FORK && FORKS.contains(&&*call.name) && call.on != "thread";
+    call.name == of || later() || forks()
+}
+
+/// Calls that transfer bytes which nobody counts.
+const UNCOUNTED: &[&str] =
+    &["sendmmsg", "recvmmsg", "io_uring_enter", "io_submit", "process_vm_readv", "process_vm_writev"];
 /// Calls that transfer what an argument says. Of others that have a size there it is a length of memory, or of a file.
 const GIVEN: &[&str] = &["msgsnd", "mq_timedsend"];
 
@@ -74,7 +111,9 @@ impl BudgetBound {
         let (of, number) = (text[..at].trim(), text[at + sign.len()..].trim());
         let number =
             number.replace('_', "").parse().map_err(|_| format!("'{number}' is no number: {form}"))?;
-        if !TOTALS.iter().any(|(name, _)| *name == of) && !is_call(of) {
+        // Some processors have the later calls alone.
+        let is_older = || of == FORK || LATER.iter().any(|(name, _)| *name == of);
+        if !TOTALS.iter().any(|(name, _)| *name == of) && !is_call(of) && !is_older() {
             let known: Vec<&str> = TOTALS.iter().map(|(name, _)| *name).collect();
             return Err(format!("'{of}' is neither a system call nor one of {}", known.join(", ")));
         }
@@ -84,7 +123,7 @@ impl BudgetBound {
     fn counted(&self, one: &Counted) -> u64 {
         match TOTALS.iter().find(|(name, _)| *name == self.of) {
             Some((_, count)) => count(one),
-            None => one.calls.iter().filter(|call| call.name == self.of).map(|call| call.times).sum(),
+            None => one.calls.iter().filter(|call| is_meant(&self.of, call)).map(|call| call.times).sum(),
         }
     }
 
@@ -103,23 +142,30 @@ impl BudgetBound {
         matches!(self.holds, Holds::AtMost | Holds::Below | Holds::Equal)
     }
 
-    /// Whether the run was counted without some of it: what the usage of children would have that nobody waited for, or what calls
-    /// of the 32-bit ABI were.
+    /// Whether the run was counted without some of it: what the usage of children would have that nobody waited for, what calls of
+    /// the 32-bit ABI were, or what calls transferred that tell it nowhere.
     fn is_lacked_by(&self, one: &Counted) -> bool {
         let of = &*self.of;
         let is_by_name = of == "bytes" || !TOTALS.iter().any(|(name, _)| *name == of);
         match ["faults", "major_faults", "switches"].contains(&of) {
             true => one.unwaited.is_some(),
-            false => is_by_name && one.calls.iter().any(|call| call.name == A_32_BIT_CALL),
+            false => one.calls.iter().any(|call| {
+                let is_untold = of == "bytes" && UNCOUNTED.contains(&&*call.name);
+                is_untold || is_by_name && call.name == A_32_BIT_CALL
+            }),
         }
     }
 
     /// Holds it against every run of a bill.
     #[must_use]
     pub fn judge(&self, bill: &Bill) -> Budget {
-        let whole = |one: &Counted| {
-            one.complete && !matches!(one.ended, Ended::CutShort | Ended::Running) && !self.is_lacked_by(one)
+        // One that ran anyway is counted for the time that was asked for, and goes on.
+        let is_whole = |ended: Ended| match ended {
+            Ended::CutShort => false,
+            Ended::Running => bill.pid.is_some(),
+            _ => true,
         };
+        let whole = |one: &Counted| one.complete && is_whole(one.ended) && !self.is_lacked_by(one);
         // Of a run that was not counted whole, what was counted may break an upper bound, or keep a lower one.
         let kept = |count: u64, is_whole: bool| match (self.holds(count), is_whole) {
             (held, true) => Some(held),

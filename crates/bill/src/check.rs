@@ -134,7 +134,7 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
         if bill.explained.is_none() {
             all.push(unknown(bill, free, tick_ns));
         }
-        all.extend(against(free, first));
+        all.extend(against(free, first, bill.counted.len()));
     }
     let bounds: f64 = bill.items.iter().filter(|item| least(item)).map(|item| item.together.value).sum();
     let inside: u64 = bill.items.iter().filter(|item| least(item)).filter_map(|item| item.inside_ns).sum();
@@ -142,11 +142,19 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
         bill.items.iter().filter(|item| least(item)).take(5).map(|item| &*item.words).collect();
     if !names.is_empty() {
         let inside = if inside > 0 {
-            format!("; in the counted run they took {:.1} us", inside as f64 / 1e3)
+            format!("; in the counted run they took {}, besides their sleeps", time_of(inside as f64))
         } else {
             String::new()
         };
-        all.push(format!("without a price: {}: at least {:.1} us{inside}", names.join("; "), bounds / 1e3));
+        let more = match bill.items.iter().filter(|item| least(item)).count() - names.len() {
+            0 => String::new(),
+            more => format!("; {more} more"),
+        };
+        all.push(format!(
+            "without a price: {}{more}: at least {}{inside}",
+            names.join("; "),
+            time_of(bounds)
+        ));
     }
     match bill.explained {
         Some(share) if share.high < POOR && !all_priced => {
@@ -167,12 +175,17 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
     all
 }
 
+/// A time to three digits.
+fn time_of(ns: f64) -> String {
+    if ns < 1e6 { format!("{:.1} us", ns / 1e3) } else { format!("{:.2} ms", ns / 1e6) }
+}
+
 fn least(item: &oscost_results::bill::BillItem) -> bool {
     item.price.as_ref().is_some_and(|price| price.least)
 }
 
 /// In what the counted run differed from the free one.
-fn against(free: &Usage, counted: &Counted) -> Vec<String> {
+fn against(free: &Usage, counted: &Counted, runs: usize) -> Vec<String> {
     let mut all = Vec::new();
     let apart = |one: u64, other: u64| {
         let most = one.max(other) as f64;
@@ -185,11 +198,13 @@ fn against(free: &Usage, counted: &Counted) -> Vec<String> {
         ));
     }
     if apart(free.switches.voluntary, counted.switches.voluntary) {
-        all.push(format!(
-            "sleeps: {} in the free run, {} in the counted one: the first run reads what the second has in memory, or its calls \
-             depend on timing (--runs 3 shows by how much)",
-            free.switches.voluntary, counted.switches.voluntary
-        ));
+        let [one, other] = [free.switches.voluntary, counted.switches.voluntary];
+        let why = match one > other {
+            true => "the first run reads what the second has in memory, or its calls depend on timing",
+            false => "its calls depend on timing, and counting slows them",
+        };
+        let more = if runs == 1 { " (--runs 3 shows by how much)" } else { "" };
+        all.push(format!("sleeps: {one} in the free run, {other} in the counted one: {why}{more}"));
     }
     all
 }

@@ -11,7 +11,7 @@ pub enum BillError {
     #[error("no program is named: write it behind two dashes, as in `oscost bill -- ls -l`")]
     Nothing,
     /// There is no such program.
-    #[error("{}: there is no such program{}", .0, by_path(.0))]
+    #[error("{}: {}", .0, by_path(.0))]
     NotFound(String),
     /// It could not be started.
     #[error("{program} cannot be run: {error}{}", error.remedy())]
@@ -62,12 +62,14 @@ pub enum BillError {
     System(#[from] CallError),
 }
 
-/// What may have been meant by a name that no folder of PATH has.
+/// What is wrong with a name that no folder of PATH has.
 fn by_path(name: &str) -> String {
-    if name.contains('/') {
-        "; check its path".to_owned()
+    if std::path::Path::new(name).is_dir() {
+        "this is a folder, and no program".to_owned()
+    } else if name.contains('/') {
+        "there is no such program; check its path".to_owned()
     } else {
-        format!("; a program outside of PATH is named by its path, as in ./{name}")
+        format!("there is no such program; one outside of PATH is named by its path, as in ./{name}")
     }
 }
 

@@ -112,7 +112,7 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
         let together = price.map_or(Estimate::default(), |one| times(one, count as f64));
         all.push(Item {
             key: key.to_owned(),
-            words: words.to_owned(),
+            words: if price.is_some() { words.to_owned() } else { format!("{words}: no price") },
             times: count,
             price: price.map(|ns| Price {
                 ns,

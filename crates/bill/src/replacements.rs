@@ -35,7 +35,7 @@ pub struct SavingRule {
 pub enum What {
     /// Calls that did not sleep, of these names, on one of these kinds (empty: any).
     Calls(&'static [&'static str], &'static [&'static str]),
-    /// The same, which carry at most so many bytes each.
+    /// The same, which carry at most so many bytes each. Where somebody waited for what others send, none: it may be an answer.
     Small(&'static [&'static str], &'static [&'static str], u64),
     /// The same, which are given more descriptors than so many, whether they slept or not.
     Wide(&'static [&'static str], u64),
@@ -56,6 +56,8 @@ pub enum Asks {
     Threads(u64),
     /// These calls were made half as often as what is replaced; a quarter as often where that is often enough.
     AsOften(&'static [&'static str]),
+    /// These calls, each of which begins something else, were made at most so many times less often.
+    Longer(&'static [&'static str], u64),
     /// One anonymous mapping was of a class of size above this one.
     Mapping(u64),
 }
@@ -81,6 +83,10 @@ pub enum Then {
     WithoutCopy(&'static [Term]),
 }
 
+/// What makes a descriptor: each has a first call and a last one, which no buffer joins with those of another.
+const OPENS: &[&str] = &["open", "openat", "openat2", "creat", "connect", "accept", "accept4"];
+/// Calls that take what somebody has sent.
+pub(crate) const TAKES: &[&str] = &["read", "pread64", "readv", "recvfrom", "recvmsg"];
 const SEMOP: &[&str] = &["semop", "semtimedop"];
 pub(crate) const FORKS: &[&str] = &["fork", "clone", "clone3"];
 
@@ -171,11 +177,11 @@ pub static RULES: &[SavingRule] = &[
         instead: "reads of 4 KiB",
         what: What::Small(&["read", "pread64"], &["file", "pipe", "device", "unix stream", "tcp"], 256),
         least: 100,
-        asks: &[],
+        asks: &[Asks::Longer(OPENS, 4)],
         then: Then::Blocks(4096),
-        at_most: false,
+        at_most: true,
         id: "file/read_4k",
-        catch: "a reader that shares the descriptor finds less; of a pipe or socket, no more than has been sent is read at once",
+        catch: "a reader that shares the descriptor finds less; of a pipe or socket, no more than has been sent is read at once; reads at places far apart stay",
         source: "setvbuf(3); APUE 3.9",
     },
     SavingRule {
@@ -184,11 +190,11 @@ pub static RULES: &[SavingRule] = &[
         instead: "writes of 4 KiB",
         what: What::Small(&["write", "pwrite64"], &["file", "pipe", "device", "unix stream", "tcp"], 256),
         least: 100,
-        asks: &[],
+        asks: &[Asks::Longer(OPENS, 4)],
         then: Then::Blocks(4096),
-        at_most: false,
+        at_most: true,
         id: "file/write_4k",
-        catch: "others see it later, and what is in the buffer is lost with the process",
+        catch: "others see it later, and what is in the buffer is lost with the process; writes at places far apart, or each under a lock, stay",
         source: "setvbuf(3); APUE 3.9",
     },
     SavingRule {

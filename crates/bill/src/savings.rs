@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use oscost_results::Estimate;
-use oscost_results::bill::{Bill, Call, CountedRun as Counted, Saving};
+use oscost_results::bill::{Bill, BillItem, Call, CountedRun as Counted, Saving};
 
 use crate::price::{self, Prices, less, plus};
-use crate::replacements::{Asks, FORKS, RULES, SavingRule, Then, What};
+use crate::replacements::{Asks, FORKS, RULES, SavingRule, TAKES, Then, What};
 use crate::tariff::{self, FAULT_COPY, SLEEP, Term};
 
 /// Every figure that savings need which these counts may permit.
@@ -29,28 +29,39 @@ pub fn terms(rule: &SavingRule) -> &'static [Term] {
     }
 }
 
-/// What would be less, the largest saving first, and those of waiting behind those of CPU time. What may save nothing is left out.
+/// What would be less, the largest saving first, and those of waiting behind those of CPU time; then what is replaced by rules whose
+/// prices are not known. What may save nothing is left out.
 #[must_use]
-pub fn of(bill: &Bill, prices: &Prices) -> Vec<Saving> {
-    let Some(counted) = bill.counted.first() else { return Vec::new() };
-    let mut all: Vec<Saving> = RULES
-        .iter()
-        .filter(|rule| is_permitted(rule, counted))
-        .filter_map(|rule| saving(rule, bill, counted, prices))
-        .collect();
+pub fn of(bill: &Bill, prices: &Prices) -> (Vec<Saving>, Vec<String>) {
+    let (mut all, mut unknown) = (Vec::new(), Vec::new());
+    let Some(counted) = bill.counted.first() else { return (all, unknown) };
+    for rule in RULES.iter().filter(|rule| is_permitted(rule, counted)) {
+        match saving(rule, bill, counted, prices) {
+            Ok(saving) => all.extend(saving),
+            Err(NoPrice) => unknown.push(rule.replaced.to_owned()),
+        }
+    }
     all.sort_by(|one, other| {
         let of_waiting = one.is_of_waiting().cmp(&other.is_of_waiting());
         of_waiting.then_with(|| other.saved_ns().total_cmp(&one.saved_ns()))
     });
-    all
+    (all, unknown)
 }
+
+/// A price that a rule needs is not known.
+struct NoPrice;
 
 fn is_of(call: &Call, names: &[&str], kinds: &[&str]) -> bool {
     names.contains(&&*call.name) && (kinds.is_empty() || kinds.contains(&&*call.on))
 }
 
+/// Whether somebody waited for what others send on this kind of descriptor.
+fn is_waited_for(kind: &str, counted: &Counted) -> bool {
+    counted.calls.iter().any(|call| call.slept && is_of(call, TAKES, &[kind]))
+}
+
 /// Whether a rule replaces a call.
-fn replaces(rule: &SavingRule, call: &Call) -> bool {
+fn replaces(rule: &SavingRule, call: &Call, counted: &Counted) -> bool {
     match rule.what {
         What::Calls(names, kinds) => is_of(call, names, kinds) && !call.slept,
         What::Small(names, kinds, most) => {
@@ -59,6 +70,7 @@ fn replaces(rule: &SavingRule, call: &Call) -> bool {
                 && !call.slept
                 && call.bytes > 0
                 && call.size_class.is_some_and(|size| size <= most)
+                && !is_waited_for(&call.on, counted)
         }
         What::Wide(names, least) => {
             is_of(call, names, &[]) && call.count_argument.is_some_and(|count| count > least)
@@ -70,7 +82,7 @@ fn replaces(rule: &SavingRule, call: &Call) -> bool {
 }
 
 fn replaced<'a>(rule: &'a SavingRule, counted: &'a Counted) -> impl Iterator<Item = &'a Call> {
-    counted.calls.iter().filter(|call| replaces(rule, call))
+    counted.calls.iter().filter(|call| replaces(rule, call, counted))
 }
 
 /// How many of these calls did not fail.
@@ -117,6 +129,9 @@ fn is_permitted(rule: &SavingRule, counted: &Counted) -> bool {
                 let made = succeeded(counted.calls.iter().filter(|call| is_of(call, names, &[])));
                 made >= times / 2 || made >= rule.least && made >= times / 4
             }
+            Asks::Longer(names, least) => {
+                times >= least * succeeded(counted.calls.iter().filter(|call| is_of(call, names, &[])))
+            }
             Asks::Mapping(least) => counted.calls.iter().any(|call| {
                 // glibc reserves the addresses of an arena for each thread: 128 MiB, of which it uses little.
                 let is_arena = call.on == "reserved" && call.size_class == Some(256 << 20);
@@ -128,7 +143,12 @@ fn is_permitted(rule: &SavingRule, counted: &Counted) -> bool {
         })
 }
 
-fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) -> Option<Saving> {
+fn saving(
+    rule: &SavingRule,
+    bill: &Bill,
+    counted: &Counted,
+    prices: &Prices,
+) -> Result<Option<Saving>, NoPrice> {
     let calls: Vec<&Call> = replaced(rule, counted).collect();
     let times = count(rule, counted);
     let mut keys: Vec<String> = match rule.what {
@@ -139,16 +159,20 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
         keys.extend([price::FORK_PAGES, price::FORK_MAPPINGS].map(str::to_owned));
     }
     let rows = || bill.items.iter().filter(|item| keys.contains(&item.key));
-    // Every replaced call is a row of the bill, whose price was found; what a sleep's call costs besides does not matter.
-    if !matches!(rule.what, What::Sleeps)
-        && rows().any(|item| item.price.as_ref().is_none_or(|price| price.least))
-    {
-        return None;
-    }
-    let mut now = rows().fold(Estimate::default(), |sum, item| plus(sum, item.together));
+    // Every replaced call is a row of the bill. Without a price it costs at most what was counted inside; what a sleep's call costs
+    // besides does not matter.
+    let paid = |item: &BillItem| match item.price.as_ref().is_none_or(|price| price.least) {
+        false => Ok(item.together),
+        true if matches!(rule.what, What::Sleeps) => Ok(item.together),
+        true => {
+            let ns = item.inside_ns.filter(|_| rule.at_most).ok_or(NoPrice)? as f64;
+            Ok(Estimate { value: ns, low: ns, high: ns, extremes: false })
+        }
+    };
+    let mut now = rows().try_fold(Estimate::default(), |sum, item| Ok(plus(sum, paid(item)?)))?;
     if matches!(rule.then, Then::WithoutCopy(_)) {
         let faults = counted.forks.map_or(0, |forks| forks.faults) as f64;
-        now = plus(now, price::times(prices.sum(FAULT_COPY)?, faults));
+        now = plus(now, price::times(prices.sum(FAULT_COPY).ok_or(NoPrice)?, faults));
     }
     // What is not replaced stays as it is.
     let share = match rule.what {
@@ -157,8 +181,8 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
     };
     let now = price::times(now, share);
     let sum = |terms: &[Term], count: f64| {
-        let one = prices.sum(terms)?;
-        Some(price::times(Estimate { value: one.value.max(0.0), ..one }, count))
+        let one = prices.sum(terms).ok_or(NoPrice)?;
+        Ok(price::times(Estimate { value: one.value.max(0.0), ..one }, count))
     };
     let saved = match rule.then {
         Then::Nothing => now,
@@ -168,7 +192,8 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
         Then::Less(terms) => sum(terms, times as f64)?,
         Then::Broadcast => price::times(now, 1.0 - 1.0 / counted.threads.saturating_sub(1).max(1) as f64),
         Then::Blocks(size) => {
-            calls.iter().try_fold(now, |saved, call| Some(less(saved, blocks(call, size, prices)?)))?
+            let than = |saved, call: &&Call| Some(less(saved, blocks(call, size, prices)?));
+            calls.iter().try_fold(now, than).ok_or(NoPrice)?
         }
     };
     // Who waits for one of many sleeps by the other way, too. It is the same sleep: its error is none of the difference.
@@ -178,16 +203,16 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
     };
     let saved = match slept {
         0 => saved,
-        slept => plus(saved, price::times(prices.sum(SLEEP)?, -(slept as f64))),
+        slept => plus(saved, price::times(prices.sum(SLEEP).ok_or(NoPrice)?, -(slept as f64))),
     };
     // What is lost in the scatter of its prices is no promise.
     if saved.low <= 0.0 {
-        return None;
+        return Ok(None);
     }
     // What is saved of a sleep is waiting, which the row's price, CPU time, does not hold.
     let waits = if matches!(rule.what, What::Sleeps) { saved.value } else { 0.0 };
     let now_ns = now.value + waits;
-    Some(Saving {
+    Ok(Some(Saving {
         rule: rule.name.to_owned(),
         replaced: rule.replaced.to_owned(),
         instead: rule.instead.to_owned(),
@@ -199,7 +224,7 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
         catch: rule.catch.to_owned(),
         source: rule.source.to_owned(),
         items: keys,
-    })
+    }))
 }
 
 /// The same bytes in blocks, and the calls that failed as before.
@@ -269,7 +294,7 @@ mod tests {
     fn savings(counted: Counted, scatter: f64) -> Vec<Saving> {
         let prices = prices(scatter);
         let items = price::items(&counted, None, &prices);
-        of(&Bill { counted: vec![counted], items, ..Bill::default() }, &prices)
+        of(&Bill { counted: vec![counted], items, ..Bill::default() }, &prices).0
     }
 
     fn of_calls(calls: Vec<Call>) -> Vec<Saving> {

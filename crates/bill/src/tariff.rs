@@ -55,6 +55,8 @@ const fn holding(inside: [&'static [Term]; 2], rate: Rate) -> Rate {
 
 const READS: &[&str] = &["read", "pread64", "readv", "preadv", "preadv2"];
 const WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
+/// Where one slept, it waited for a disk: what that takes, no price says.
+const SYNCS: &[&str] = &["fsync", "fdatasync"];
 const SENDS: &[&str] = &["write", "writev", "sendto", "sendmsg"];
 const RECEIVES: &[&str] = &["read", "readv", "recvfrom", "recvmsg"];
 const SOCKETS: &[&str] = &["unix stream", "unix datagram", "unix packet"];
@@ -136,11 +138,7 @@ pub static RATES: &[Rate] = &[
         LOOKUP,
         LIKE_STAT,
     ),
-    rate(
-        &["fsync", "fdatasync"],
-        ENTRY,
-        "priced as getpid, as it does nothing in memory; a disk's own work comes on top, and takes milliseconds",
-    ),
+    rate(SYNCS, ENTRY, "priced as getpid: it did not wait for a disk"),
     on(&["record lock"], rate(&["fcntl"], &[("record_lock/fcntl", 0.5)], PAIR)),
     rate(&["flock"], &[("record_lock/flock", 0.5)], PAIR),
     // Pipes, devices, eventfds.
@@ -335,10 +333,10 @@ const BY_NAME: &[&str] = &[
 /// The rate of a call, if it has one.
 #[must_use]
 pub fn rate_of(call: &Call) -> Option<&'static Rate> {
-    rate_for(&call.name, &call.on)
+    rate_for(&call.name, &call.on).filter(|_| !(call.slept && SYNCS.contains(&&*call.name)))
 }
 
-/// The rate of a call of this name on this kind.
+/// The rate of a call of this name on this kind, if it is not one that waited for a disk.
 #[must_use]
 pub fn rate_for(name: &str, kind: &str) -> Option<&'static Rate> {
     RATES.iter().find(|rate| rate.calls.contains(&name) && (rate.on.is_empty() || rate.on.contains(&kind)))

@@ -202,7 +202,10 @@ pub fn with_suggestion(error: &clap::Error, said: String) -> String {
             text(ContextKind::InvalidSubcommand).map(|typed| no_command(typed, &said))
         }
         ErrorKind::UnknownArgument => text(ContextKind::InvalidArg).and_then(|typed| {
-            no_option(typed).or_else(|| no_dashes(typed, &said)).or_else(|| no_effort(typed, &said))
+            no_number(typed)
+                .or_else(|| no_option(typed))
+                .or_else(|| no_dashes(typed, &said))
+                .or_else(|| no_effort(typed, &said))
         }),
         ErrorKind::MissingRequiredArgument => no_kernel(&said),
         _ => None,
@@ -230,6 +233,14 @@ fn no_command(typed: &str, said: &str) -> String {
         format!("to look it up, type oscost explain {typed}")
     };
     format!("error: there is no command '{typed}'; {advice}\n")
+}
+
+/// A negative number, which would be an option.
+fn no_number(typed: &str) -> Option<String> {
+    typed
+        .parse::<f64>()
+        .ok()
+        .map(|_| format!("error: '{typed}' is no option, and none takes a negative number\n"))
 }
 
 /// A setting of a family or document that is typed as an option.

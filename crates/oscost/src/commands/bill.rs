@@ -130,7 +130,7 @@ fn priced(bill: &mut Bill, prices: &Prices, bounds: &[BudgetBound]) {
     bill.explained = check::explained(bill, tick_ns);
     let all_priced = price::needed(&bill.counted).iter().all(|id| prices.has(id));
     bill.left = check::left(bill, tick_ns, all_priced);
-    bill.savings = savings::of(bill, prices);
+    (bill.savings, bill.unpriced_savings) = savings::of(bill, prices);
     bill.budgets = bounds.iter().map(|bound| bound.judge(bill)).collect();
 }
 

@@ -11,7 +11,9 @@ use oscost_bill::savings;
 use oscost_harness::{Catalogue, Choice, Effort, Place, Placement, estimate_ns};
 use oscost_results::bill::CountedRun;
 use oscost_results::quantity::ASLEEP;
-use oscost_results::{Estimate, Figure, Mark, OutlineFigure, RunResult, Status, Store, load_outlines_of};
+use oscost_results::{
+    Estimate, Figure, Mark, Outline, OutlineFigure, RunResult, Status, Store, load_outlines_of,
+};
 use oscost_session::Keep;
 use oscost_sys::file::{self, OpenAccess};
 use oscost_sys::system_call;
@@ -24,7 +26,7 @@ use crate::progress::Progress;
 use crate::session::{self, Insists, Request};
 use crate::signals::Signals;
 
-/// Stored runs in which prices are looked for, the newest.
+/// So many stored runs are read at once, the newest first, until every price is found or they are of an older boot.
 const RUNS: usize = 64;
 /// What is missing is measured in this time, ns.
 const MEASURING_NS: u64 = 30_000_000_000;
@@ -60,7 +62,9 @@ pub fn prices(
         if !missing.is_empty() {
             let why = if options.no_measure { "--no-measure" } else { "a signal came" };
             let ids = missing.join(", ");
-            result.warnings.push(format!("no price in the store, and none was measured ({why}): {ids}"));
+            result
+                .warnings
+                .push(format!("no usable price in the store, and none was measured ({why}): {ids}"));
         }
         return Ok(prices);
     }
@@ -91,29 +95,35 @@ fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Pric
     let Ok(paths) = Store::of_user().map_err(drop).and_then(|store| store.runs().map_err(drop)) else {
         return;
     };
-    let newest = &paths[paths.len().saturating_sub(RUNS)..];
     let catalogue = catalogue();
     let here = place().and_then(|place| place.kind().ok());
     let is_current = |figure: &OutlineFigure| {
         catalogue.find(&figure.id).is_some_and(|benchmark| benchmark.card().revision == figure.revision)
     };
-    for (path, run) in load_outlines_of(newest).runs.iter().rev() {
-        if run.conditions.boot_id.as_ref() != Some(boot) || run.machine.cpu_model != result.machine.cpu_model
-        {
-            continue;
+    for paths in paths.rchunks(RUNS) {
+        let runs = load_outlines_of(paths).runs;
+        let of_boot = |run: &Outline| run.conditions.boot_id.as_ref() == Some(boot);
+        for (path, run) in runs.iter().rev().filter(|(_, run)| of_boot(run)) {
+            if run.machine.cpu_model != result.machine.cpu_model {
+                continue;
+            }
+            let is_here = lies_here(run.conditions.file_system.as_deref(), here.as_deref());
+            let wanted = run.figures.iter().filter(|figure| {
+                needed.contains(&*figure.id)
+                    && (is_here || !figure.id.starts_with("file/"))
+                    && is_current(figure)
+                    && is_paid(figure, path, &catalogue)
+            });
+            for figure in wanted {
+                let evidence = &figure.evidence;
+                let claim = |name: &str| {
+                    evidence.claims.iter().find(|it| it.claim == name).and_then(|it| it.observed)
+                };
+                take(prices, of_outline(figure), &figure.marks, made(&figure.id, evidence.faults, claim));
+            }
         }
-        let is_here = lies_here(run.conditions.file_system.as_deref(), here.as_deref());
-        let wanted = run.figures.iter().filter(|figure| {
-            needed.contains(&*figure.id)
-                && (is_here || !figure.id.starts_with("file/"))
-                && is_current(figure)
-                && is_paid(figure, path, &catalogue)
-        });
-        for figure in wanted {
-            let evidence = &figure.evidence;
-            let claim =
-                |name: &str| evidence.claims.iter().find(|it| it.claim == name).and_then(|it| it.observed);
-            take(prices, of_outline(figure), &figure.marks, made(&figure.id, evidence.faults, claim));
+        if needed.iter().all(|id| prices.has(id)) || !runs.iter().any(|(_, run)| of_boot(run)) {
+            return;
         }
     }
 }

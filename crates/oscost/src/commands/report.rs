@@ -70,6 +70,11 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
         let name = |at: usize| PathBuf::from(format!("result {}", at + 1));
         loaded.results = taken.map(|(at, (_, result))| (name(at), result.anonymous())).collect();
     }
+    if options.sort.is_some() && loaded.results.iter().any(|(_, result)| is_bill(result)) {
+        return Err(Ended::misuse(
+            "--sort orders figures, and a bill has none: its dearest row is the first",
+        ));
+    }
     if !options.only.is_empty() {
         only(&options.only, loaded.results.iter_mut().map(|(_, result)| result).collect(), talk)?;
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use oscost_report::RowFormat;
 use oscost_results::{
@@ -36,6 +37,7 @@ pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &T
     let collection = Collection::of(references).map_err(Ended::misuse)?;
     let only = if options.only.is_empty() { None } else { Some(only(options, &collection, talk)?) };
     let stored = references.iter().all(|reference| Store::holds(reference));
+    let has_rows = AtomicBool::new(false);
     let make = |path: &Path, bytes: &[u8]| {
         let mut run = read(bytes, options.anonymous)?;
         let id = run.result_id();
@@ -46,6 +48,9 @@ pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &T
         let name =
             if oscost_results::is_stdin(path) { "standard input".into() } else { path.to_string_lossy() };
         let file = (!options.anonymous && !stored).then_some(name);
+        if !run.figures.is_empty() {
+            has_rows.store(true, Ordering::Relaxed);
+        }
         let mut text = Short(Vec::new());
         // Nothing but their length keeps the rows from being written here.
         let made = match oscost_report::rows(&run, file.as_deref(), format, &mut text) {
@@ -83,6 +88,9 @@ pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &T
         }
     };
     let code = ended(&tally, talk);
+    if !has_rows.load(Ordering::Relaxed) && code == Exit::Done {
+        talk.warn("no rows were written: a row is a figure, and none of these results has one (--format json has what a bill has)");
+    }
     // Whoever asks for the whole store names no file in it.
     Ok(if references == ["@all"] { Exit::Done } else { code })
 }

@@ -21,6 +21,8 @@ const WORTH: f64 = 0.005;
 /// Where no rule says what would be less.
 const NO_SAVING: &str =
     "largest saving: none; no rule applies to what was counted, or it saves less than 0.5 % of the CPU time";
+/// Where one would, and no price says how much.
+const UNKNOWN_SAVING: &str = "largest saving: not known, because prices are missing";
 /// Letters of the program on the page's head.
 const PROGRAM: usize = 60;
 /// Bars of the page.
@@ -28,7 +30,7 @@ const BARS: usize = 30;
 
 /// The bill for a terminal, or for Markdown; every row, and what its price rests on, where `whole` is asked for.
 pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) -> View {
-    let mut parts: Vec<Part> = head(bill, unicode).into_iter().map(Part::Words).collect();
+    let mut parts: Vec<Part> = head(result, bill, unicode).into_iter().map(Part::Words).collect();
     parts.extend(result.note.iter().map(|note| Part::Words(format!("note: {}", plain(note, unicode)))));
     parts.extend(result.warnings.iter().map(|it| Part::Warning(format!("warning: {}", plain(it, unicode)))));
     parts.push(Part::Table(items(bill, whole, unicode)));
@@ -44,7 +46,12 @@ pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) 
     let mut answer: Vec<String> = vec![explained(bill)];
     answer.extend(bill.left.iter().map(|it| plain(it, unicode)));
     answer.extend(largest(bill, true));
-    answer.push(largest(bill, false).unwrap_or_else(|| NO_SAVING.to_owned()));
+    let unknown = bill.unpriced_savings.join(", ");
+    if !unknown.is_empty() {
+        answer.push(plain(&format!("prices are missing to say what would be saved of: {unknown}"), unicode));
+    }
+    let none = if unknown.is_empty() { NO_SAVING } else { UNKNOWN_SAVING };
+    answer.push(largest(bill, false).unwrap_or_else(|| none.to_owned()));
     parts.push(Part::Answer(answer));
     View::new(title(result, bill, unicode), parts)
 }
@@ -65,7 +72,7 @@ fn title(result: &RunResult, bill: &Bill, unicode: bool) -> String {
 }
 
 /// What the free run took, and how it was counted.
-fn head(bill: &Bill, unicode: bool) -> Vec<String> {
+fn head(result: &RunResult, bill: &Bill, unicode: bool) -> Vec<String> {
     let Some(first) = bill.counted.first() else { return Vec::new() };
     let time = |ns: u64| duration(ns as f64);
     let many = |count: u64, one: &str, many: &str| {
@@ -87,24 +94,25 @@ fn head(bill: &Bill, unicode: bool) -> Vec<String> {
         Some(free) => ran("free run", free),
         None => ran("counted for", first.usage),
     }];
-    lines.push(counted(bill, first));
+    let is_cut = result.partial || first.ended == Ended::CutShort;
+    lines.push(counted(bill, first, is_cut));
     lines.extend(ended(first.ended));
+    lines.extend(is_cut.then(|| "it was cut short: the bill so far".to_owned()));
     lines.into_iter().map(|line| plain(&line, unicode)).collect()
 }
 
 /// How it ended, where that is worth a word.
 fn ended(ended: Ended) -> Option<String> {
     match ended {
-        Ended::Exited(0) => None,
+        Ended::Exited(0) | Ended::CutShort => None,
         Ended::Exited(code) => Some(format!("it ended with code {code}")),
         Ended::Killed(signal) => Some(format!("signal {signal} ended it")),
         Ended::Running => Some("it still runs, and is not traced any more".to_owned()),
-        Ended::CutShort => Some("it was cut short: the bill so far".to_owned()),
     }
 }
 
 /// How it was counted, and what that cost.
-fn counted(bill: &Bill, first: &Counted) -> String {
+fn counted(bill: &Bill, first: &Counted, is_cut: bool) -> String {
     let way = match first.way {
         Way::Ebpf => "eBPF",
         Way::Notification => "seccomp notification",
@@ -112,7 +120,8 @@ fn counted(bill: &Bill, first: &Counted) -> String {
         Way::Unknown => "a way that this version does not know",
     };
     let mut words = format!("counted by {way}");
-    if let Some(free) = bill.free.filter(|free| free.wall_ns > 0) {
+    // One that was cut short is not slower or faster.
+    if let Some(free) = bill.free.filter(|free| free.wall_ns > 0 && !is_cut) {
         let slower = first.usage.wall_ns as f64 / free.wall_ns as f64;
         words.push_str(&match slower {
             slower if slower >= 2.0 => {
@@ -120,10 +129,9 @@ fn counted(bill: &Bill, first: &Counted) -> String {
             }
             slower if slower >= 1.0 => format!(", {:.1} % slower than free", (slower - 1.0) * 100.0),
             slower => {
-                // Whoever waited less in the second run had found its files in memory. Of another cause nothing is known.
                 let waits = |usage: Usage| usage.switches.voluntary + usage.faults.major;
                 let why = if waits(free) > waits(first.usage) {
-                    ": the first run slept more, as one does whose files are not in memory"
+                    ": it slept less often"
                 } else {
                     ": its runs differ by more than counting costs"
                 };

@@ -31,6 +31,9 @@ pub struct Bill {
     /// What would be less, the largest saving first.
     #[serde(default)]
     pub savings: Vec<Saving>,
+    /// What rules replace whose prices are not known: what they would save, nobody knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unpriced_savings: Vec<String>,
     /// The budgets that were asked for, and whether they were kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<Budget>,

@@ -81,7 +81,7 @@ impl fmt::Display for NoMatch {
                 let stem = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
                 write!(
                     f,
-                    "nothing is called '{pattern}': there is no {part}, but {stem} with {}",
+                    "nothing is called '{pattern}': no listed id has {part}, but {stem} with {}; a full id may have others",
                     numbers.join(", ")
                 )
             }
@@ -249,7 +249,7 @@ mod tests {
             ),
             (
                 "mutex/threads_3",
-                "nothing is called 'mutex/threads_3': there is no threads_3, but threads_ with 2, 4",
+                "nothing is called 'mutex/threads_3': no listed id has threads_3, but threads_ with 2, 4; a full id may have others",
             ),
             ("semaphor/e", "nothing is called 'semaphor/e'; did you mean semaphore?"),
             ("smph/psx", "nothing is called 'smph/psx'; did you mean semaphore/posix_named?"),

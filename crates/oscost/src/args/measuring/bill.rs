@@ -17,7 +17,7 @@ pub struct Bill {
     #[arg(long, value_name = "PID", conflicts_with_all = ["program", "runs"])]
     pub pid: Option<u32>,
     /// With --pid: how long, such as 10s, 500ms or 2m
-    #[arg(long = "for", value_name = "TIME", default_value = "10s", requires = "pid", value_parser = duration)]
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", requires = "pid", conflicts_with = "program", value_parser = duration)]
     pub duration: Duration,
     /// End with code 1 unless a count is within NAME<=N (<, =, >=, >): a system call, or calls, failed, sleeps (calls that slept),
     /// bytes, faults, major_faults, switches, signals, threads, children. May be given again

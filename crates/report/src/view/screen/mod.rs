@@ -44,14 +44,17 @@ pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice,
     // What a family's view tells was measured, too.
     let told = if is_whole { &all } else { &shown };
     let counted = count(&story, told, shown.len(), hidden);
-    let mut findings = findings::findings(&story, &shown);
-    let mut trust = trust::trust(&story, &shown, told);
+    // The order of the rows changes no finding.
+    let listed: Vec<&Figure> =
+        all.iter().filter(|figure| shown.iter().any(|it| it.id == figure.id)).copied().collect();
+    let mut findings = findings::findings(&story, &listed);
+    let mut trust = trust::trust(&story, &listed, told);
     // The heading of the columns, the counts, a blank line, and what comes next.
     let fixed = first.len() + groups.len() + 4;
     let room = AROUND.saturating_sub(fixed).max(2);
     findings.truncate(FINDINGS.min(room.saturating_sub(trust.len().min(2)).max(1)));
     trust.truncate(room.saturating_sub(findings.len()).max(trust::least(&story)));
-    let last = findings.into_iter().chain(trust).chain(next(&story, &shown, saved)).collect();
+    let last = findings.into_iter().chain(trust).chain(next(&story, &listed, saved)).collect();
     Screen { first, groups, views, counted, last, whole: choice.verbose }
 }
 
