@@ -58,7 +58,7 @@ pub(super) fn choose<'q>(a: &[&Figure], b: &[&Figure], quantity: &'q str) -> (&'
     let in_time = time_of(quantity);
     let speeds = [a, b].map(|side| middle(side, cycle));
     let [Some(speed_a), Some(speed_b)] = speeds else { return (quantity, None) };
-    let slowed = speed_b / speed_a - 1.0;
+    let slowed = (speed_b / speed_a).ln();
     if slowed.abs() <= ONE_SPEED || !has_cycles(a, b) {
         return (quantity, None);
     }

@@ -3,6 +3,7 @@
 use oscost_results::quantity::TYPICAL;
 use oscost_results::{Figure, near};
 use oscost_stats::interval::{Centre, LOWER_QUARTILE, MEDIAN};
+use oscost_stats::sorting::SmallSort;
 
 /// What a neighbour moves least.
 pub(super) const FLOOR: &str = "floor";
@@ -46,11 +47,15 @@ fn first_common(figures: &[&Figure], in_time: bool) -> Option<String> {
     let has = |figure: &&Figure, name: &str| {
         figure.launches.iter().any(|launch| launch.quantities.contains_key(name))
     };
-    let named = figures.iter().map(|figure| figure.judged());
-    let quoted = figures.iter().map(|figure| figure.headline.as_str());
-    let names = named.chain(quoted).map(|name| if in_time { time_of(name) } else { name });
-    let mut names = names.filter(|name| !name.is_empty());
-    names.find(|name| figures.iter().all(|figure| has(figure, name))).map(str::to_owned)
+    // A result names what was steadiest in it. Where two name different ones, no side decides.
+    let sorted = |name: fn(&Figure) -> &str| -> Vec<&str> {
+        let names = figures.iter().map(|figure| name(figure)).filter(|name| !name.is_empty());
+        let mut names: Vec<&str> = names.map(|name| if in_time { time_of(name) } else { name }).collect();
+        names.small_sort_by_key(|name| (ON_ONE_CPU.iter().position(|it| it == name), *name));
+        names
+    };
+    let names = [sorted(Figure::judged), sorted(|figure| &figure.headline)].concat();
+    names.into_iter().find(|name| figures.iter().all(|figure| has(figure, name))).map(str::to_owned)
 }
 
 /// The quantity of any number of runs, and the quantile of their launches, that scatters least, of those on one CPU.
