@@ -138,15 +138,17 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
     }
     let bounds: f64 = bill.items.iter().filter(|item| least(item)).map(|item| item.together.value).sum();
     let inside: u64 = bill.items.iter().filter(|item| least(item)).filter_map(|item| item.inside_ns).sum();
-    let names: Vec<&str> =
-        bill.items.iter().filter(|item| least(item)).take(5).map(|item| &*item.words).collect();
+    let mut named: Vec<_> = bill.items.iter().filter(|item| least(item)).collect();
+    // Where nobody counted what they took, the dearest stays the first.
+    named.sort_by_key(|item| std::cmp::Reverse(item.inside_ns));
+    let names: Vec<&str> = named.iter().take(5).map(|item| &*item.words).collect();
     if !names.is_empty() {
         let inside = if inside > 0 {
             format!("; in the counted run they took {}, besides their sleeps", time_of(inside as f64))
         } else {
             String::new()
         };
-        let more = match bill.items.iter().filter(|item| least(item)).count() - names.len() {
+        let more = match named.len() - names.len() {
             0 => String::new(),
             more => format!("; {more} more"),
         };
@@ -241,7 +243,7 @@ fn ranges(counted: &[Counted]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use oscost_results::bill::{BillItem as Item, Call, Looks, SwitchCount as Switches};
+    use oscost_results::bill::{BillItem as Item, Call, Looks, Price, SwitchCount as Switches};
 
     use super::*;
 
@@ -370,6 +372,24 @@ mod tests {
         let said = left(&some, 4_000_000, true);
         assert!(said.len() == 1 && said[0].starts_with("500 of its processes ended"), "{said:?}");
         assert!(!left(&none, 4_000_000, true).iter().any(|it| it.contains("SIGCHLD")));
+    }
+
+    /// Five rows were named with the times of all, and the dearest was not among them.
+    #[test]
+    fn what_is_said_of_rows_without_a_price_is_of_all_of_them() {
+        let row = |name: &str, inside_ns| Item {
+            words: name.to_owned(),
+            price: Some(Price { least: true, ..Price::default() }),
+            together: Estimate { value: 1000.0, ..Estimate::default() },
+            inside_ns: Some(inside_ns),
+            ..Item::default()
+        };
+        let mut items: Vec<Item> = ["a", "b", "c", "d", "e", "f"].map(|name| row(name, 1000)).to_vec();
+        items.push(row("execve", 994_000));
+        let said = left(&Bill { items, counted: vec![Counted::default()], ..Bill::default() }, 1, true);
+        let words = "without a price: execve; a; b; c; d; 2 more: at least 7.0 us; in the counted run they took 1.00 ms, \
+                     besides their sleeps";
+        assert_eq!(said, [words]);
     }
 
     #[test]

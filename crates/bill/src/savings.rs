@@ -398,6 +398,40 @@ mod tests {
         );
     }
 
+    /// Who reads 3 bytes of each of 5000 files was promised reads of 4 KiB, and who plays ping-pong by a pipe, writes of them.
+    #[test]
+    fn no_buffer_joins_what_several_files_hold_or_what_somebody_waits_for() {
+        let small =
+            |name: &str, kind: &str| Call { size_class: Some(4), bytes: 3000, ..call(name, kind, 1000) };
+        let files = |opens| of_calls(vec![small("read", "device"), call("openat", "", opens)]);
+        assert!(files(1000).is_empty() && files(251).is_empty(), "each has its own end");
+        let [saving] = &files(250)[..] else { panic!("a few files") };
+        assert!(saving.at_most, "it may read at places far apart");
+        let answered = |slept| {
+            let waits = Call { slept, ..call("read", "pipe", 1) };
+            of_calls(vec![small("write", "pipe"), waits])
+        };
+        assert_eq!((answered(true).len(), answered(false).len()), (0, 1));
+    }
+
+    /// 300 syncs of 14 ms were promised to save "at most 555 us", and without prices nothing was to be saved.
+    #[test]
+    fn at_most_holds_where_no_price_does_and_what_nobody_knows_is_not_none() {
+        let sync = Call { slept: true, inside_ns: Some(11_000_000), ..call("fsync", "file", 300) };
+        let [saving] = &of_calls(vec![sync.clone()])[..] else { panic!("no rule") };
+        assert_eq!((&*saving.rule, saving.now_ns), ("group_commit", 11_000_000.0));
+        let unknown = |calls: Vec<Call>, prices: &Prices| {
+            let counted = Counted { calls, threads: 1, ..Counted::default() };
+            let items = price::items(&counted, None, prices);
+            of(&Bill { counted: vec![counted], items, ..Bill::default() }, prices).1
+        };
+        let untimed = Call { inside_ns: None, ..sync };
+        assert_eq!(unknown(vec![untimed], &prices(0.0)), ["a sync for each record"]);
+        let semops = || vec![call("semop", "", 1000)];
+        assert_eq!(unknown(semops(), &Prices::default()), ["System V semaphore"]);
+        assert!(unknown(semops(), &prices(0.0)).is_empty());
+    }
+
     #[test]
     fn a_sleep_is_cheaper_on_one_cpu_if_an_idle_cpu_was_woken_for_it() {
         let slept = Call { slept: true, ..call("read", "pipe", 3000) };

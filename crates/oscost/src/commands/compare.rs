@@ -72,7 +72,7 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     }
     if (1..names.len()).any(|at| names[at] == names[0] && results[at] == results[0]) {
         talk.say(format!(
-            "{} stands on both sides, so no figure differs; unclear says only that an interval is wide",
+            "{} stands on both sides, and does not differ from itself; unclear says only that an interval is wide",
             oscost_results::Untrusted::new(&names[0]).terminal()
         ));
     }

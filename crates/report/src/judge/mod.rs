@@ -33,6 +33,7 @@ pub(crate) use counts::value;
 pub use counts::{Changes, CountChange, CountVerdict, is_count};
 pub use live::{LiveLook, compare_live, look_live};
 pub use oscost_stats::compare::Verdict;
+pub(crate) use other_cpu::is_beside_others;
 pub(crate) use surroundings::apart;
 pub use surroundings::incomparable;
 pub use verdict::name_of_pair;

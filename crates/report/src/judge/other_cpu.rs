@@ -24,6 +24,11 @@ pub(super) fn wakes_nobody(figure: &Figure) -> bool {
         && figure.evidence.voluntary_switches.is_some_and(|sleeps| sleeps < 0.5)
 }
 
+/// Whether a figure woke a CPU that others used: what that costs is theirs.
+pub(crate) fn is_beside_others(figure: &Figure) -> bool {
+    hop(&[figure]).is_some() && foreign(&[figure]) > OTHERS
+}
+
 /// Why figures of two sides are not held against each other, in words.
 pub(super) fn refusal<'r>(
     results: impl Iterator<Item = &'r RunResult>,

@@ -127,3 +127,29 @@ pub(super) fn refusal(figures: &[&Figure], quantity: &str) -> Option<String> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Each result names what was steadiest in it, and which of two files was typed first decided the verdict.
+    #[test]
+    fn no_side_decides_what_is_judged() {
+        let figure = |judged: &str| {
+            let mut figure: Figure = serde_json::from_value(json!({
+                "id": "a", "family": "", "title": "", "operation": "", "operations_per_iteration": 1,
+                "call_path": "libc", "group": "", "status": "measured", "headline": "floor", "judged": judged,
+            }))
+            .expect("a figure");
+            let mut launch = oscost_results::LaunchRecord::default();
+            ["floor", "cycles"].map(|name| launch.quantities.insert(name.to_owned(), 1.0));
+            figure.launches.push(launch);
+            figure
+        };
+        let (floor, cycles) = (figure("floor"), figure("cycles"));
+        let named = [common(&[&floor, &cycles]), common(&[&cycles, &floor])];
+        assert_eq!(named, [Some("cycles".to_owned()), Some("cycles".to_owned())]);
+        assert_eq!(common(&[&floor, &floor]).as_deref(), Some("floor"));
+    }
+}

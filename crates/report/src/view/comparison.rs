@@ -238,7 +238,9 @@ pub(super) fn tallied(comparison: &Comparison<'_>) -> Vec<String> {
     let mut groups = named.map(|(verdict, name)| (comparison.of(verdict).count(), verdict, name));
     groups.small_sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
     let group = |(count, _, name): &(usize, Verdict, String)| format!("{count} {name}");
-    let told = |groups: &[_]| groups.iter().map(group).collect::<Vec<_>>().join(", ");
+    let unpaired = comparison.blind().1 - all;
+    let unpaired = (unpaired > 0).then(|| format!("{unpaired} not measured in both"));
+    let told = |groups: &[_]| groups.iter().map(group).chain(unpaired.clone()).collect::<Vec<_>>().join(", ");
     if groups[0].1 == Verdict::Unclear && groups[0].0 * 2 > all {
         let unclear = groups[0].0;
         return vec![format!("{unclear} of {all} unclear: these runs cannot answer"), told(&groups[1..])];

@@ -85,16 +85,17 @@ fn listed(runs: &[(String, Outline)], unicode: bool) -> impl Iterator<Item = Par
 /// Each figure of two runs or more: one sign a run, of the newest `room` runs. Then how many of them have fewer than two of these,
 /// and whether older runs have no room. Of one id alone the room is for runs that have a number of it: all that is left to ask for.
 fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> (Vec<HistoryLine>, usize, bool) {
-    // Each figure with its estimate in every run: the runs are gone through once, however many there are.
+    // Bills have no figures, and take no room. The runs are gone through once, however many there are.
+    let runs: Vec<&Outline> = runs.iter().map(|(_, run)| run).filter(|run| !run.figures.is_empty()).collect();
     let mut newest: BTreeMap<&str, u32> = BTreeMap::new();
-    for figure in runs.iter().flat_map(|(_, run)| &run.figures) {
+    for figure in runs.iter().flat_map(|run| &run.figures) {
         let revision = newest.entry(&figure.id).or_default();
         *revision = figure.revision.max(*revision);
     }
     // Instructions and times of one id are two figures.
     let mut order: Vec<(&str, &str)> = Vec::new();
     let mut known: BTreeMap<(&str, &str), HistoryStrip> = BTreeMap::new();
-    for (index, (_, run)) in runs.iter().enumerate() {
+    for (index, run) in runs.iter().enumerate() {
         // Another revision is another method: the newest is shown, and nothing beside it.
         for figure in run.figures.iter().filter(|it| newest.get(it.id.as_str()) == Some(&it.revision)) {
             let Some((estimate, unit)) = figure.quoted() else { continue };

@@ -100,10 +100,12 @@ fn plot(story: &Story<'_>, crowds: &[&Crowd<'_>]) -> Option<Plot> {
 fn finding(name: &str, crowds: &[&Crowd<'_>]) -> Option<String> {
     let with_cpus: Vec<&&Crowd<'_>> = crowds.iter().filter(|crowd| crowd.has_cpus()).collect();
     let most = with_cpus.last().or(crowds.last().as_ref()).copied()?;
-    let speed_up = numbers::ratio(most.speed_up().of[1], None);
+    let [low, speed_up, high] = most.speed_up().of.map(|it| numbers::ratio(it, None));
     let efficiency = numbers::significant(most.efficiency.value);
-    let told =
-        format!("{} with {name} make {speed_up} what one makes, efficiency {efficiency}", most.words());
+    let told = format!(
+        "{} with {name} make {speed_up} ({low} .. {high}) what one makes, efficiency {efficiency}",
+        most.words()
+    );
     // More workers than CPUs only wait for one another.
     let points: Vec<SpeedUp> = with_cpus.iter().map(|crowd| crowd.speed_up()).collect();
     let knee = match (knee(&points), points.as_slice()) {

@@ -38,8 +38,24 @@ fn shown(bill: Bill) -> String {
 #[test]
 fn why_the_second_run_was_faster_is_said_only_where_it_slept_less() {
     let (disk, quota) = (said((100_000, 40), (50_000, 3)), said((100_000, 3), (50_000, 3)));
-    disk.says("50.0 % faster than free: the first run slept more");
+    disk.says("50.0 % faster than free: it slept less often");
     quota.says("50.0 % faster than free: its runs differ").lacks("in memory");
+}
+
+/// One that Ctrl-C ended in the middle was "90 % faster than free".
+#[test]
+fn a_bill_that_was_cut_short_says_so_and_is_not_faster() {
+    let usage = |wall_ns| RunUsage { wall_ns, ..RunUsage::default() };
+    let one = CountedRun { usage: usage(10_000), ..CountedRun::default() };
+    let mut result = result(Bill { free: Some(usage(100_000)), counted: vec![one], ..Bill::default() });
+    let said = |result: &RunResult| {
+        let mut out = Vec::new();
+        oscost_report::bill::shown(result, false, &STYLE, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    said(&result).says("faster than free").lacks("cut short");
+    result.partial = true;
+    said(&result).says("it was cut short: the bill so far").lacks("faster than free");
 }
 
 #[test]

@@ -278,6 +278,10 @@ fn rows_are_sorted_across_families() {
     assert!(name.is_sorted() && name.contains(&"clock/monotonic".to_owned()), "{name:?}");
     assert_eq!(names(&by(RowOrder::Price))[0], "semaphore/system_v/contended/processes_4/hold_us_100");
     assert_eq!(names(&by(RowOrder::Interval))[0], "context_switch/pipe/cross_cpu");
+    // What was found does not hang on the order of the rows.
+    let found = |shown: &str| shown[shown.find("Findings").expect("findings")..].to_owned();
+    let orders = [RowOrder::Name, RowOrder::Price, RowOrder::Interval].map(|order| found(&by(order)));
+    assert!(orders.iter().all(|it| *it == orders[0]), "{orders:?}");
 }
 
 #[test]

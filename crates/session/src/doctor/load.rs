@@ -9,8 +9,8 @@ const MOST_PRESSURE: f64 = 0.05;
 /// Load for each CPU from which on somebody else is always there.
 const MOST_LOAD: f64 = 0.5;
 
-const MATTERS: &str = "floors hold (within 1 % of a quiet machine's); typical moves by a few percent, batch_p99, max and \
-                       figures across CPUs by far more";
+const MATTERS: &str =
+    "floors move least; typical moves by a few percent, batch_p99, max and figures across CPUs by far more";
 
 pub(super) fn check(system: &System) -> Finding {
     let load = load_average(system);

@@ -302,7 +302,8 @@ fn history(stored: &[(PathBuf, Outline)], id: &str) -> Option<String> {
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (values.len() > 1).then(|| {
         let range = numbers::range(low, high, unit);
-        format!("{} {range} over {} runs", headline.replace('_', " "), values.len())
+        let of = if stored.len() < RUNS { "" } else { ", of the newest stored ones alone" };
+        format!("{} {range} over {} runs{of}", headline.replace('_', " "), values.len())
     })
 }
 

@@ -7,6 +7,7 @@ use oscost_stats::sorting::SmallSort;
 
 use super::line::{half, short, times};
 use crate::blocks::screen::Said;
+use crate::judge::is_beside_others;
 use crate::numbers;
 use crate::view::story::{Story, headline};
 use crate::words::distinct;
@@ -115,6 +116,7 @@ fn obstacle(figure: &Figure) -> Option<&'static str> {
         _ if figure.status != Status::Measured => Some("without a number"),
         Some(mark) => Some(mark.words()),
         None if figure.evidence.verdict != Verdict::Checked => Some(figure.evidence.verdict.name()),
+        None if is_beside_others(figure) => Some("with others on its CPUs"),
         None => (!is_narrow).then_some("with a wide interval"),
     }
 }

@@ -91,8 +91,9 @@ fn visible(story: &Story<'_>, shown: &[&Figure]) -> Option<String> {
         let row = compared.rows.iter().find(|row| row.id == figure.id)?;
         row.change.map(|change| change.high).filter(|high| high.is_finite())
     };
-    // A row that has no interval shows nothing.
-    let mut all: Vec<f64> = shown.iter().map(|figure| of(figure).unwrap_or(f64::INFINITY)).collect();
+    // A row that has no interval shows nothing. One without a number is no row of a comparison.
+    let measured = story.measured_of(shown);
+    let mut all: Vec<f64> = measured.map(|figure| of(&figure).unwrap_or(f64::INFINITY)).collect();
     all.sort_by(f64::total_cmp);
     let middle = *all.get(all.len() / 2)?;
     (middle < 1.0).then(|| format!("{:.0} %", (middle * 100.0).ceil().max(1.0)))
