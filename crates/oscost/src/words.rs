@@ -153,9 +153,15 @@ mod tests {
             catalogue().look_up(&[typed.to_owned()], Tier::Family).err().expect("no id").to_string()
         };
         let holds = miss("processes_4/hold_us_33/think_0");
-        assert!(holds.contains("no hold_us_33, but hold_us_ with 0, 1, 3, 10, 30, 100, 300"), "{holds}");
+        assert!(
+            holds.contains("no listed id has hold_us_33, but hold_us_ with 0, 1, 3, 10, 30, 100, 300"),
+            "{holds}"
+        );
         let workers = miss("lock/mutex/contended/processes_4711/hold_us_3/think_0");
-        assert!(workers.contains("no processes_4711, but processes_ with 1, 2, 4"), "{workers}");
+        assert!(
+            workers.contains("no listed id has processes_4711, but processes_ with 1, 2, 4"),
+            "{workers}"
+        );
         assert!(miss("zzz_4711").ends_with("'oscost list' shows what there is"), "{}", miss("zzz_4711"));
     }
 

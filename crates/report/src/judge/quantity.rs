@@ -143,7 +143,7 @@ mod tests {
             }))
             .expect("a figure");
             let mut launch = oscost_results::LaunchRecord::default();
-            ["floor", "cycles"].map(|name| launch.quantities.insert(name.to_owned(), 1.0));
+            launch.quantities.extend(["floor", "cycles"].map(|name| (name.to_owned(), 1.0)));
             figure.launches.push(launch);
             figure
         };
