@@ -72,8 +72,9 @@ pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
         switches: Switches { voluntary: seen.voluntary, involuntary: seen.involuntary },
         looks: None,
     };
-    let counted = seen.counted(&table, Way::Ebpf, usage, ended, running);
-    Ok(Counted { complete: endings::number().is_none(), ..counted })
+    let was_interrupted = endings::number().is_some();
+    let ended = if was_interrupted && ended == Ended::Running { Ended::CutShort } else { ended };
+    Ok(seen.counted(&table, Way::Ebpf, usage, ended, running))
 }
 
 /// What these processes have used so far and the descendants of `pid`, as /proc says. Whoever ended meanwhile is in the time of

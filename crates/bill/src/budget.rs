@@ -166,13 +166,14 @@ impl BudgetBound {
     /// Holds it against every run of a bill.
     #[must_use]
     pub fn judge(&self, bill: &Bill) -> Budget {
-        // One that ran anyway is counted for the time that was asked for, and goes on.
-        let is_whole = |ended: Ended| match ended {
+        let is_whole = |one: &Counted| match one.ended {
             Ended::CutShort => false,
-            Ended::Running => bill.pid.is_some(),
-            _ => true,
+            // One that ran anyway is counted for the time that was asked for, from its middle on, and may go on.
+            _ if bill.pid.is_some() => true,
+            Ended::Running => false,
+            _ => one.complete,
         };
-        let whole = |one: &Counted| one.complete && is_whole(one.ended) && !self.is_lacked_by(one);
+        let whole = |one: &Counted| is_whole(one) && !self.is_lacked_by(one);
         // Of a run that was not counted whole, what was counted may break an upper bound, or keep a lower one.
         let kept = |count: u64, is_whole: bool| match (self.holds(count), is_whole) {
             (held, true) => Some(held),
@@ -301,12 +302,12 @@ mod tests {
         assert_eq!(judged("faults<=5", bill.clone()), Some(true));
         assert_eq!(judged("faults<=4", bill.clone()), Some(false));
         assert_eq!(judged("faults<=5", Bill { free: None, ..bill }), Some(false));
-        let running = |complete, pid| {
-            let one = Counted { ended: Ended::Running, ..run(3, complete) };
+        let of = |ended, pid| {
+            let one = Counted { ended, ..run(3, false) };
             judged("semop<=3", Bill { pid, counted: vec![one], ..Bill::default() })
         };
-        assert_eq!((running(true, Some(7)), running(false, Some(7))), (Some(true), None));
-        assert_eq!(running(true, None), None, "it is traced no more");
+        assert_eq!((of(Ended::Running, Some(7)), of(Ended::CutShort, Some(7))), (Some(true), None));
+        assert_eq!(of(Ended::Running, None), None, "it is traced no more");
     }
 
     #[test]

@@ -48,7 +48,12 @@ impl ComparisonView<'_> {
         let (comparison, arrow) = (self.comparison, self.arrow());
         let mut parts = Vec::new();
         if !comparison.rows.is_empty() {
-            parts.extend(tallied(comparison).into_iter().map(Part::Words));
+            let mut lines = tallied(comparison);
+            let unpaired = comparison.blind().1 - comparison.rows.len();
+            if let Some(last) = lines.last_mut().filter(|_| unpaired > 0) {
+                last.push_str(&format!(", {unpaired} not in both"));
+            }
+            parts.extend(lines.into_iter().map(Part::Words));
         }
         parts.push(Part::Facts(self.facts()));
         let warning = |text: &String| Part::Warning(format!("warning: {}", self.plain(text)));
@@ -238,9 +243,7 @@ pub(super) fn tallied(comparison: &Comparison<'_>) -> Vec<String> {
     let mut groups = named.map(|(verdict, name)| (comparison.of(verdict).count(), verdict, name));
     groups.small_sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
     let group = |(count, _, name): &(usize, Verdict, String)| format!("{count} {name}");
-    let unpaired = comparison.blind().1 - all;
-    let unpaired = (unpaired > 0).then(|| format!("{unpaired} not measured in both"));
-    let told = |groups: &[_]| groups.iter().map(group).chain(unpaired.clone()).collect::<Vec<_>>().join(", ");
+    let told = |groups: &[_]| groups.iter().map(group).collect::<Vec<_>>().join(", ");
     if groups[0].1 == Verdict::Unclear && groups[0].0 * 2 > all {
         let unclear = groups[0].0;
         return vec![format!("{unclear} of {all} unclear: these runs cannot answer"), told(&groups[1..])];

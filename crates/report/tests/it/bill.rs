@@ -18,14 +18,15 @@ fn said(free: (u64, u64), counted: (u64, u64)) -> String {
         switches: SwitchCount { voluntary, involuntary: 9 },
         ..RunUsage::default()
     };
-    let one = CountedRun { usage: usage(counted), ..CountedRun::default() };
+    let ended = oscost_results::bill::RunEnd::Exited(0);
+    let one = CountedRun { usage: usage(counted), ended, ..CountedRun::default() };
     shown(Bill { free: Some(usage(free)), counted: vec![one], ..Bill::default() })
 }
 
 fn result(bill: Bill) -> RunResult {
     let at = std::time::SystemTime::UNIX_EPOCH;
     let empty = RunResult::begun(at, Tool::default(), Machine::default(), Conditions::default());
-    RunResult { bill: Some(Box::new(bill)), ..empty }
+    RunResult { bill: Some(Box::new(bill)), partial: false, ..empty }
 }
 
 fn shown(bill: Bill) -> String {
@@ -46,7 +47,8 @@ fn why_the_second_run_was_faster_is_said_only_where_it_slept_less() {
 #[test]
 fn a_bill_that_was_cut_short_says_so_and_is_not_faster() {
     let usage = |wall_ns| RunUsage { wall_ns, ..RunUsage::default() };
-    let one = CountedRun { usage: usage(10_000), ..CountedRun::default() };
+    let ended = oscost_results::bill::RunEnd::Exited(0);
+    let one = CountedRun { usage: usage(10_000), ended, ..CountedRun::default() };
     let mut result = result(Bill { free: Some(usage(100_000)), counted: vec![one], ..Bill::default() });
     let said = |result: &RunResult| {
         let mut out = Vec::new();
