@@ -41,7 +41,7 @@ pub const MEANINGS: &[(&str, &str)] = &[
         "1",
         "a figure is slower, or takes more instructions: compare --fail-on slower, --fail-on more:N, compare --bisect; a budget of bill --budget is broken",
     ),
-    ("2", "misuse, or input that cannot be read"),
+    ("2", "misuse, or input that cannot be read, even one file of a folder whose others are shown"),
     (
         "3",
         "a figure that you asked for was withheld: failed, contradicted, or named and unsupported; with compare --fail-on unclear or bill --budget: it could not be judged; also a program that bill cannot count",

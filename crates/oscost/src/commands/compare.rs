@@ -77,17 +77,17 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         ));
     }
     if has_bills {
-        return counts::bills(&results, options, talk);
+        return counts::bills(&names, &results, options, talk);
+    }
+    if has_counts {
+        counts::refuse_mixed(&names, &results, "count", is_count)?;
     }
     let only = only(options, results.iter(), talk)?;
     if has_counts {
         if let Some(only) = &only {
             results.iter_mut().for_each(|result| result.figures.retain(|it| only.contains(&it.id)));
         }
-        let [before, now] = &results[..] else {
-            return Err(Ended::misuse("counts are compared with counts, two at a time"));
-        };
-        return counts::stored(before, now, options, talk);
+        return counts::stored(&results[0], &results[1], options, talk);
     }
     refuse_more(options)?;
     let named: Vec<Named<'_>> =

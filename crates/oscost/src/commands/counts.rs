@@ -1,8 +1,8 @@
 //! `oscost compare` of counts: two stored results of instructions, or two bills.
 
-use oscost_report::bill::BillChanges;
-use oscost_report::count::{Changes, CountVerdict, is_count};
-use oscost_results::RunResult;
+use oscost_report::bill::{BillChanges, is_bill};
+use oscost_report::count::{Changes, CountVerdict};
+use oscost_results::{RunResult, Untrusted};
 
 use crate::args::{Compare, CompareFormat, FailOn};
 use crate::exit::{Ended, Exit};
@@ -23,11 +23,30 @@ pub fn refuse_of_times(options: &Compare, is_bill: bool) -> Result<(), Ended> {
     }
 }
 
+/// Fails unless there are two results, both of a kind; says which one is not, and which is.
+pub fn refuse_mixed(
+    names: &[String],
+    results: &[RunResult],
+    kind: &str,
+    is_of_it: impl Fn(&RunResult) -> bool,
+) -> Result<(), Ended> {
+    let first = |is_wanted: bool| {
+        let place = results.iter().position(|result| is_of_it(result) == is_wanted)?;
+        names.get(place).map(|name| Untrusted::new(name).terminal().to_string())
+    };
+    match (first(true), first(false)) {
+        (Some(one), Some(other)) => Err(Ended::misuse(format!(
+            "{one} is a {kind}, and {other} is none: a {kind} is compared with another {kind} alone"
+        ))),
+        _ if results.len() == 2 => Ok(()),
+        _ => {
+            Err(Ended::misuse(format!("{kind}s are compared two at a time, and these are {}", results.len())))
+        }
+    }
+}
+
 /// Two stored results of counts: more, fewer or equal, never slower or faster.
 pub fn stored(before: &RunResult, now: &RunResult, options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
-    if !is_count(before) || !is_count(now) {
-        return Err(Ended::misuse("counts are compared with counts: instructions are not time"));
-    }
     if options.fail_on.contains(&FailOn::Slower) {
         return Err(Ended::misuse("counts are more or fewer, never slower: --fail-on more:N"));
     }
@@ -46,11 +65,12 @@ pub fn stored(before: &RunResult, now: &RunResult, options: &Compare, talk: &Tal
 }
 
 /// Two stored bills: what was counted, exactly.
-pub fn bills(results: &[RunResult], options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
+pub fn bills(names: &[String], results: &[RunResult], options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
+    refuse_mixed(names, results, "bill", is_bill)?;
     let [Some(before), Some(now)] =
         &results.iter().map(|result| result.bill.as_deref()).collect::<Vec<_>>()[..]
     else {
-        return Err(Ended::misuse("bills are compared with bills, two at a time"));
+        unreachable!("both are bills");
     };
     if options.fail_on.iter().any(|on| matches!(on, FailOn::Slower | FailOn::Unclear)) {
         return Err(Ended::misuse(
@@ -96,4 +116,28 @@ pub fn show(changes: &Changes, options: &Compare, talk: &Talk) -> Result<(), End
     }
     .map_err(Ended::unwritable)?;
     output::deliver(&text, options.output.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of seven results one was a bill, and nobody said which.
+    #[test]
+    fn who_is_of_another_kind_is_named() {
+        let bare = oscost_results::from_bytes(include_bytes!("../../../results/tests/samples/v2.json"));
+        let run = bare.expect("a sample");
+        let mut count = run.clone();
+        count.conditions.emulation = Some(oscost_results::Emulation::default());
+        let refused = |results: &[RunResult]| {
+            let names = ["a", "b\u{1b}", "c"].map(str::to_owned);
+            let refused = refuse_mixed(&names, results, "count", oscost_report::count::is_count);
+            refused.err().map(|ended| ended.to_string()).unwrap_or_default()
+        };
+        let mixed = refused(&[run.clone(), count.clone(), run]);
+        assert!(mixed.contains("b\\u{1b} is a count, and a is none"), "{mixed}");
+        let three = refused(&[count.clone(), count.clone(), count.clone()]);
+        assert!(three.contains("two at a time, and these are 3"), "{three}");
+        assert_eq!(refused(&[count.clone(), count]), "");
+    }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use oscost_report::fleet::Fleet;
 use oscost_results::{Collection, LoadError, Outline, RowFigure, rows_from_bytes};
 
-use super::rows::{Unusable, ended};
+use super::rows::{Unusable, ended, nothing_in};
 use crate::args::{Format, Report};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
@@ -40,7 +40,7 @@ pub fn fleet(options: &Report, references: &[String], talk: &Talk) -> Result<Exi
     };
     if tally.results == 0 {
         ended(&tally, talk);
-        return Err(Ended::misuse("there is no result of a fleet; name a folder of results"));
+        return Err(Ended::misuse(nothing_in(references)));
     }
     let judged = fleet.judge();
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };

@@ -15,7 +15,7 @@ use crate::output::{self, Talk};
 use crate::{system, words};
 
 use super::compare::names_of;
-use super::rows::{Unusable, ended};
+use super::rows::{Unusable, ended, nothing_in};
 
 /// Shows stored results in the format asked for.
 pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
@@ -238,7 +238,7 @@ fn outlines(references: &[String], talk: &Talk) -> Result<Option<InOutline>, End
     })?;
     let code = ended(&tally, talk);
     if runs.is_empty() {
-        return Err(Ended::misuse(format!("there is no result in {}", references.join(", "))));
+        return Err(Ended::misuse(nothing_in(references)));
     }
     // A folder has no order of its own.
     if has_folder {

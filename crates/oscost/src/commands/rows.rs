@@ -88,7 +88,9 @@ pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &T
         }
     };
     let code = ended(&tally, talk);
-    if !has_rows.load(Ordering::Relaxed) && code == Exit::Done {
+    if tally.results == 0 && code == Exit::Done {
+        talk.warn(format!("no rows were written: {}", nothing_in(references)));
+    } else if !has_rows.load(Ordering::Relaxed) && code == Exit::Done {
         talk.warn("no rows were written: a row is a figure, and none of these results has one (--format json has what a bill has)");
     }
     // Whoever asks for the whole store names no file in it.
@@ -201,9 +203,16 @@ fn into_file(
     Ok(tally)
 }
 
+/// What is said where no result was found: where, and what would have been one.
+pub fn nothing_in(references: &[String]) -> String {
+    let places: Vec<String> = references.iter().map(|it| Untrusted::new(it).terminal().to_string()).collect();
+    format!("there is no result in {}; of a folder, files called *.json are read", places.join(", "))
+}
+
 /// What has no rows, counted; `None` where all of it has.
 fn left_out(tally: &Gathered) -> Option<String> {
     let Gathered { results, copies, unusable, others, .. } = *tally;
+    let read = if results == 1 { "result was" } else { "results were" };
     let parts = [
         (
             copies,
@@ -219,7 +228,7 @@ fn left_out(tally: &Gathered) -> Option<String> {
     let said: Vec<String> =
         parts.iter().filter(|part| part.0 > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let more = if unusable > NAMED { format!("; the first {NAMED} are named") } else { String::new() };
-    (!said.is_empty()).then(|| format!("{results} results were read; left out: {}{more}", said.join(", ")))
+    (!said.is_empty()).then(|| format!("{results} {read} read; left out: {}{more}", said.join(", ")))
 }
 
 #[cfg(test)]

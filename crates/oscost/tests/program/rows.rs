@@ -152,7 +152,10 @@ fn what_cannot_be_used_is_counted_and_costs_no_other() {
     }
     home.ask(&["report", "nowhere", "--format", "csv"]).refused(2, "cannot read nowhere");
     fs::create_dir(home.path().join("empty")).unwrap();
-    assert_eq!(home.ask(&["report", "empty", "--format", "ndjson"]).well().stdout, "");
+    let empty = home.ask(&["report", "empty", "--format", "ndjson"]);
+    assert_eq!(empty.well().stdout, "");
+    assert!(empty.stderr.contains("there is no result in empty"), "{}", empty.stderr);
+    home.ask(&["report", "--fleet", "empty"]).refused(2, "there is no result in empty");
 }
 
 /// Of two files of one name the prices of the second one vanished from OpenMetrics, and the rest was told as of the first.

@@ -11,7 +11,7 @@ use oscost_stats::odd::{Bulk, Tail, rates};
 use oscost_stats::sorting::SmallSort;
 
 use crate::evidence::system_calls;
-use chances::{Test, Tests, Together, findings, middle, together, weights};
+use chances::{Scales, Test, Tests, Together, findings, middle, together, weights};
 
 /// Hosts of one key below which no host is judged: the scale of fewer is known to no better than a third.
 pub const LEAST_HOSTS: usize = 8;
@@ -23,6 +23,8 @@ pub const EVEN_RATE: f64 = 0.5;
 const CLIP: f64 = 5.0;
 /// Bytes of a name that are kept: no path is longer, and the names in a hostile file would fill a page.
 const LONGEST_NAME: usize = 4096;
+/// A share beyond which nobody asks whether a figure could have shown it: a hundred times as slow.
+const MOST: f64 = 99.0;
 /// Half of the width of a 95 % interval, in standard errors.
 const HALF_WIDTH: f64 = 1.96;
 
@@ -31,6 +33,8 @@ const HALF_WIDTH: f64 = 1.96;
 pub struct Fleet {
     /// Results that were added.
     results: usize,
+    /// Results without a figure, such as bills: they are of no host here.
+    bare: usize,
     /// Hosts without a name, which are told by their boot or their file.
     nameless: usize,
     /// Figures that show no number, over all results.
@@ -67,6 +71,8 @@ pub struct JudgedFleet {
     pub results: usize,
     /// Hosts of all groups.
     pub hosts: usize,
+    /// Results without a figure, such as bills, which are left out.
+    pub bare: usize,
     /// Hosts that do not tell their name.
     pub nameless: usize,
     /// Figures without a number.
@@ -77,7 +83,8 @@ pub struct JudgedFleet {
     pub groups: Vec<HostGroup>,
     /// The odd hosts, the surest first.
     pub odd: Vec<OddHost>,
-    /// Hosts that lie apart and are not named: up to half of all told of so far may be false. The surest first.
+    /// Hosts that lie apart and are not named, the surest first: up to half of all told of so far may be false. Behind them those
+    /// with a rate above [`EVEN_RATE`], which lie beyond all others in one figure alone.
     pub unproved: Vec<OddHost>,
     /// Tests that were made: each host in each figure, and in all together.
     pub tests: usize,
@@ -93,7 +100,7 @@ pub struct HostGroup {
     pub kernel: String,
     /// Its hosts.
     pub hosts: Vec<JudgedHost>,
-    /// Fewer than [`LEAST_HOSTS`] have no verdict.
+    /// Without a figure that [`LEAST_HOSTS`] of them have there is no verdict.
     pub is_judged: bool,
     /// Figures in which its hosts were held against one another: name, typical deviation of a host as a share, deviations.
     pub figures: Vec<GroupFigure>,
@@ -102,6 +109,8 @@ pub struct HostGroup {
     /// By what share one host must be slower in all figures that enter the kernel to be named in nine cases of ten; `None` where
     /// the group is too small to show any.
     pub shows: Option<f64>,
+    /// The same of one figure alone, in the middle of the figures; `None` where that is more than [`MOST`].
+    pub shows_alone: Option<f64>,
 }
 
 /// A figure over the hosts of a group.
@@ -126,6 +135,8 @@ pub struct JudgedHost {
     pub name: String,
     /// Median deviation of its figures that enter the kernel, as a share; and of the others.
     pub apart: [Option<f64>; 2],
+    /// Whether it has a figure that it was tested by.
+    pub is_judged: bool,
 }
 
 /// A host that is odd.
@@ -168,6 +179,10 @@ pub enum OddIn {
 impl Fleet {
     /// Adds a result, which was read from `file`.
     pub fn add(&mut self, run: &Outline<RowFigure>, file: &str) {
+        if run.figures.is_empty() {
+            self.bare += 1;
+            return;
+        }
         self.results += 1;
         let named = run.machine.host.as_deref().filter(|name| !name.is_empty());
         let told = named.or(run.conditions.boot_id.as_deref()).unwrap_or(file);
@@ -193,18 +208,22 @@ impl Fleet {
     #[must_use]
     pub fn judge(&self) -> JudgedFleet {
         let mut tests = BTreeMap::new();
-        let mut alike = Vec::new();
+        let mut scales = Vec::new();
         let mut keys: Vec<_> = self.keys.iter().collect();
         keys.small_sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
         let mut groups = Vec::new();
         for (at, ((model, kernel), hosts)) in keys.into_iter().enumerate() {
-            let (group, together) = self.group(at, model, kernel, hosts, &mut tests);
+            let (group, of_group) = self.group(at, model, kernel, hosts, &mut tests);
             groups.push(group);
-            alike.push(together);
+            scales.push(of_group);
         }
-        for (group, together) in groups.iter_mut().zip(alike) {
-            group.shows = together.and_then(|it| it.shows(FALSE_RATE / tests.len().max(1) as f64));
+        let rate = FALSE_RATE / tests.len().max(1) as f64;
+        for (group, scales) in groups.iter_mut().zip(scales) {
+            group.shows = scales.together.as_ref().and_then(|it| it.shows(rate));
+            group.shows_alone = scales.shows_alone(rate);
         }
+        let tests_made: usize = tests.values().map(Vec::len).sum();
+        let is_alone = |test: &Test| test.alone * tests_made as f64 <= FALSE_RATE;
         // Each host by the surest of its tests, as Simes corrects it for their number; then the hosts among one another. Tests
         // of all figures together weigh more than those of single ones (Genovese, Roeder and Wasserman, Biometrika 93, 2006).
         let mut hosts = Vec::new();
@@ -220,15 +239,20 @@ impl Fleet {
             hosts.push((*place, adjusted, surest));
         }
         let of_hosts = rates(&hosts.iter().map(|host| host.2).collect::<Vec<f64>>());
-        let of_rate = |from: f64, to: f64| {
-            let is_told = |rate: f64| rate > from && rate <= to;
+        // Up to a rate; whether those too that lie beyond all others in one figure.
+        let of_rate = |from: f64, to: f64, with_alone: bool| {
+            let lies_alone = |test: &Test| with_alone && is_alone(test);
+            let is_told = |place: &(usize, usize), rate: f64| {
+                rate > from && (rate <= to || tests[place].iter().any(lies_alone))
+            };
             let told = of_hosts.iter().filter(|rate| **rate <= to).count();
             // Tests of hosts that were chosen for them (Benjamini and Bogomolov, JRSS B 76, 2014).
             let level = to * told as f64 / hosts.len().max(1) as f64;
-            let told = hosts.iter().zip(&of_hosts).filter(|(_, rate)| is_told(**rate));
+            let told = hosts.iter().zip(&of_hosts).filter(|(host, rate)| is_told(&host.0, **rate));
             let mut odd: Vec<OddHost> = told
                 .map(|((place, adjusted, _), &rate)| {
-                    let findings = findings(&tests[place], adjusted, level);
+                    let findings =
+                        findings(&tests[place], adjusted, |test, rate| rate <= level || lies_alone(test));
                     let &(group, host) = place;
                     OddHost { name: groups[group].hosts[host].name.clone(), group, rate, findings }
                 })
@@ -237,7 +261,7 @@ impl Fleet {
             odd.small_sort_by(|one, other| one.rate.total_cmp(&other.rate));
             odd
         };
-        let (odd, unproved) = (of_rate(-1.0, FALSE_RATE), of_rate(FALSE_RATE, EVEN_RATE));
+        let (odd, unproved) = (of_rate(-1.0, FALSE_RATE, false), of_rate(FALSE_RATE, EVEN_RATE, true));
         JudgedFleet {
             results: self.results,
             // A host that ran two kernels is in two groups.
@@ -247,13 +271,14 @@ impl Fleet {
                 .map(|host| host.name.as_str())
                 .collect::<BTreeSet<&str>>()
                 .len(),
+            bare: self.bare,
             nameless: self.nameless,
             withheld: self.withheld,
             partial: self.partial,
             groups,
             odd,
             unproved,
-            tests: tests.values().map(Vec::len).sum(),
+            tests: tests_made,
         }
     }
 
@@ -265,7 +290,7 @@ impl Fleet {
         kernel: &str,
         hosts: &BTreeMap<String, Vec<Measured>>,
         tests: &mut Tests,
-    ) -> (HostGroup, Option<Together>) {
+    ) -> (HostGroup, Scales) {
         // Of each figure, the hosts that have it: index, logarithm, error.
         let mut of_figures: BTreeMap<u32, Vec<(usize, f64, f64)>> = BTreeMap::new();
         for (host, measured) in hosts.values().enumerate() {
@@ -277,7 +302,7 @@ impl Fleet {
         let mut deviations: [Vec<Vec<(f64, f64)>>; 2] =
             [vec![Vec::new(); hosts.len()], vec![Vec::new(); hosts.len()]];
         let mut figures = Vec::new();
-        let mut scales = Vec::new();
+        let (mut scales, mut singles) = (Vec::new(), Vec::new());
         for (series, values) in of_figures.iter().filter(|(_, values)| values.len() >= LEAST_HOSTS) {
             let series = &self.names[*series as usize];
             let bulks = (Bulk::of(values.iter().map(|it| it.1)), Bulk::of(values.iter().map(|it| it.2)));
@@ -298,9 +323,17 @@ impl Fleet {
                     usual: bulk.scale.exp_m1(),
                 };
                 // One figure of many hosts has a long tail: what others do there, too, is not odd.
-                let chance = bulk.chance(value, more).max(tail.chance(apart, more));
-                tests.entry((at, host)).or_default().push(Test { chance, finding });
+                let (of_bulk, of_tail) = (bulk.chance(value, more), tail.chance(apart, more));
+                // Not corrected for the other figures, or few hosts would have nothing to say of one figure, however slow it is.
+                let is_beyond = of_tail * values.len() as f64 <= FALSE_RATE;
+                let alone = if is_beyond { of_bulk } else { 1.0 };
+                tests.entry((at, host)).or_default().push(Test {
+                    chance: of_bulk.max(of_tail),
+                    alone,
+                    finding,
+                });
             }
+            singles.push((bulk, tail));
             if series.enters && bulk.scale > 0.0 {
                 scales.push(bulk.scale);
             }
@@ -311,7 +344,7 @@ impl Fleet {
                 apart: values.iter().map(|it| (it.1 - bulk.centre).exp_m1()).collect(),
             });
         }
-        let is_judged = hosts.len() >= LEAST_HOSTS;
+        let is_judged = !figures.is_empty();
         let mut usual = [None, None];
         let mut bulks = [None, None];
         if is_judged {
@@ -322,10 +355,11 @@ impl Fleet {
         let kinds = bulks.iter().flatten().count();
         let together = bulks[0].map(|bulk| Together { bulk, scales, kinds });
         let apart = |kind: usize, host: usize| middle(&deviations[kind][host]).map(f64::exp_m1);
-        let hosts = hosts
-            .keys()
-            .enumerate()
-            .map(|(host, name)| JudgedHost { name: name.clone(), apart: [apart(0, host), apart(1, host)] });
+        let hosts = hosts.keys().enumerate().map(|(host, name)| JudgedHost {
+            name: name.clone(),
+            apart: [apart(0, host), apart(1, host)],
+            is_judged: tests.contains_key(&(at, host)),
+        });
         let group = HostGroup {
             cpu_model: model.to_owned(),
             kernel: kernel.to_owned(),
@@ -334,8 +368,9 @@ impl Fleet {
             figures,
             usual,
             shows: None,
+            shows_alone: None,
         };
-        (group, together)
+        (group, Scales { together, singles })
     }
 }
 

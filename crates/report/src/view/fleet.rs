@@ -33,7 +33,7 @@ pub(crate) fn view(fleet: &JudgedFleet, all: bool, unicode: bool) -> View {
     }
     let mut remarks = vec![sure(fleet)];
     remarks.extend(unproved(fleet, if all { usize::MAX } else { FINDINGS }, unicode));
-    remarks.push(shows(fleet, unicode));
+    remarks.extend([shows(fleet, unicode), shows_alone(fleet, unicode)]);
     remarks.push(rule(fleet));
     if shown < fleet.odd.len() {
         let more = counted(fleet.odd.len() - shown, "odd host", "odd hosts");
@@ -63,7 +63,8 @@ pub(crate) fn page(fleet: &JudgedFleet) -> Page {
         let title = "Apart, but not proved odd".to_owned();
         sections.push(Section::View(View::new(title, parts)));
     }
-    let mut parts = vec![Part::Words(format!("{}.", shows(fleet, true))), Part::Table(groups(fleet, true))];
+    let shown = [shows(fleet, true), shows_alone(fleet, true)].map(|says| Part::Words(format!("{says}.")));
+    let mut parts: Vec<Part> = shown.into_iter().chain([Part::Table(groups(fleet, true))]).collect();
     parts.extend(by_group(fleet).map(Part::from));
     sections.push(Section::View(View::new("Groups: model and kernel", parts)));
     let figures = fleet.groups.iter().enumerate().filter_map(|(at, group)| by_figure(at, group));
@@ -100,17 +101,15 @@ fn heading(fleet: &JudgedFleet, unicode: bool) -> String {
     if fleet.odd.is_empty() {
         return match fleet.unproved.len() {
             _ if !fleet.groups.iter().any(|group| group.is_judged) => {
-                format!(
-                    "No verdict: it takes {LEAST_HOSTS} hosts with the same model and kernel, and results of {hosts} were read"
-                )
+                let alike = "hosts with a model, a kernel and a figure in common";
+                format!("No verdict: it takes {LEAST_HOSTS} {alike}, and results of {hosts} were read")
             }
             0 => format!("None of {hosts} is odd, as far as this fleet can show"),
             1 => format!("None of {hosts} is proved odd, and 1 lies apart"),
             count => format!("None of {hosts} is proved odd, and {count} lie apart"),
         };
     }
-    let name = |odd: &OddHost| format!("{} ({})", plain(&odd.name, unicode), by(odd));
-    let first: Vec<String> = fleet.odd.iter().take(3).map(name).collect();
+    let first: Vec<String> = fleet.odd.iter().take(3).map(|odd| named(odd, unicode)).collect();
     let more = if fleet.odd.len() > 3 { ", ..." } else { "" };
     let odd = distinct(fleet.odd.iter().map(|odd| odd.name.as_str())).len();
     let are = if odd == 1 { "is" } else { "are" };
@@ -134,7 +133,9 @@ fn doubts(fleet: &JudgedFleet) -> bool {
 /// What may be said of the hosts that lie apart and are not named.
 fn half(fleet: &JudgedFleet) -> String {
     let told = fleet.odd.len() + fleet.unproved.len();
-    let false_ones = told as f64 * EVEN_RATE;
+    // Those by one figure alone have no rate that says anything: each may be false.
+    let by_rate = told - fleet.unproved.iter().filter(|odd| odd.rate > EVEN_RATE).count();
+    let false_ones = by_rate as f64 * EVEN_RATE + (told - by_rate) as f64;
     format!(
         "hosts that lie apart are not proved odd: with them, up to {false_ones:.1} of {told} may be false alarms"
     )
@@ -142,33 +143,42 @@ fn half(fleet: &JudgedFleet) -> String {
 
 /// Hosts that lie apart and are not named, in a sentence.
 fn unproved(fleet: &JudgedFleet, most: usize, unicode: bool) -> Option<String> {
-    let name = |odd: &OddHost| format!("{} ({})", plain(&odd.name, unicode), by(odd));
-    let first: Vec<String> = fleet.unproved.iter().take(most).map(name).collect();
+    let first: Vec<String> = fleet.unproved.iter().take(most).map(|odd| named(odd, unicode)).collect();
     let more = if fleet.unproved.len() > first.len() { ", ..." } else { "" };
     let hosts = counted(fleet.unproved.len(), "host lies", "hosts lie");
     (!first.is_empty())
         .then(|| format!("{hosts} apart and may be odd, not proved: {}{more}", first.join(", ")))
 }
 
-/// What size of difference this fleet could show.
+/// What size of difference this fleet could show in the whole kernel.
 fn shows(fleet: &JudgedFleet, unicode: bool) -> String {
-    let judged = fleet.groups.iter().enumerate().filter(|(_, group)| group.is_judged);
+    let Some(by) = shown_by(fleet, unicode, |group| group.shows) else {
+        let none = "no difference in the whole kernel, however large; more hosts alike are needed";
+        return format!("what can be shown: {none}");
+    };
+    format!("what can be shown: a host that is slower in the whole kernel by {by}, 9 times of 10")
+}
+
+/// The same of a host that is slow in one figure alone, which is another matter: one figure of many hosts has a long tail.
+fn shows_alone(fleet: &JudgedFleet, unicode: bool) -> String {
+    let by = shown_by(fleet, unicode, |group| group.shows_alone);
+    let by = by.unwrap_or_else(|| "no difference, however large; more hosts alike are needed".to_owned());
+    format!("what can be shown in one figure alone, in half of the figures: {by}")
+}
+
+/// The least differences that the groups can show: from that of one group to that of another.
+fn shown_by(fleet: &JudgedFleet, unicode: bool, of: impl Fn(&HostGroup) -> Option<f64>) -> Option<String> {
+    let groups = fleet.groups.iter().enumerate();
     let mut known: Vec<(f64, usize, usize)> =
-        judged.filter_map(|(at, group)| Some((group.shows?, at, group.hosts.len()))).collect();
+        groups.filter_map(|(at, group)| Some((of(group)?, at, group.hosts.len()))).collect();
     known.small_sort_by(|one, other| one.0.total_cmp(&other.0));
     let said = |&(share, at, hosts): &(f64, usize, usize)| {
         format!("{} (group {}, {})", percent(share), letter(at), counted(hosts, "host", "hosts"))
     };
     let dash = if unicode { "\u{2265}" } else { ">=" };
-    let by = match (known.first(), known.last()) {
-        (Some(least), Some(most)) if least.1 != most.1 => format!("{} to {dash} {}", said(least), said(most)),
-        (Some(only), _) => said(only),
-        _ => {
-            let none = "no difference in the whole kernel, however large; more hosts alike are needed";
-            return format!("what can be shown: {none}");
-        }
-    };
-    format!("what can be shown: a host that is slower in the whole kernel by {dash} {by}, 9 times of 10")
+    let (least, most) = (known.first()?, known.last()?);
+    let more = if least.1 == most.1 { String::new() } else { format!(" to {dash} {}", said(most)) };
+    Some(format!("{dash} {}{more}", said(least)))
 }
 
 /// A warning of groups that could hide a host that is slower by a tenth.
@@ -199,11 +209,17 @@ fn sure(fleet: &JudgedFleet) -> String {
     format!("how sure: {wrong:.1} of {named} named hosts may be false alarms, on average")
 }
 
-/// By how much a host differs in its surest finding, in words.
-fn by(odd: &OddHost) -> String {
-    let apart = odd.findings[0].apart;
-    let word = if apart < 0.0 { "faster" } else { "slower" };
-    format!("{} {word}", percent(apart).trim_start_matches(['+', '-']))
+/// A host, and by how much it differs in its surest finding; in which figure, where that is one alone.
+fn named(odd: &OddHost, unicode: bool) -> String {
+    let OddFinding { what, apart, .. } = &odd.findings[0];
+    let place = match what {
+        OddIn::Kernel(_) => String::new(),
+        OddIn::User(_) => "outside the kernel ".to_owned(),
+        OddIn::Figure(id) => format!("{} ", plain(id, unicode)),
+    };
+    let word = if *apart < 0.0 { "faster" } else { "slower" };
+    let share = percent(*apart);
+    format!("{} ({place}{} {word})", plain(&odd.name, unicode), share.trim_start_matches(['+', '-']))
 }
 
 /// By what rule hosts are named.
@@ -214,11 +230,16 @@ fn rule(fleet: &JudgedFleet) -> String {
 
 /// What has no verdict, counted.
 fn left_alone(fleet: &JudgedFleet) -> Vec<String> {
-    let small: usize = fleet.groups.iter().filter(|it| !it.is_judged).map(|it| it.hosts.len()).sum();
+    let small = fleet.groups.iter().flat_map(|it| &it.hosts).filter(|host| !host.is_judged).count();
     let mut all = Vec::new();
     if small > 0 {
         let hosts = counted(small, "host has", "hosts have");
-        all.push(format!("{hosts} no verdict: fewer than {LEAST_HOSTS} hosts share their model and kernel"));
+        let alike = "share their model, kernel and figures";
+        all.push(format!("{hosts} no verdict: fewer than {LEAST_HOSTS} hosts {alike}"));
+    }
+    if fleet.bare > 0 {
+        let results = counted(fleet.bare, "result has", "results have");
+        all.push(format!("{results} no figure, as a bill has none: left out"));
     }
     if fleet.nameless > 0 {
         let results = counted(fleet.nameless, "result names no host", "results name no host");

@@ -43,8 +43,10 @@ pub(crate) fn view(comparisons: &[Comparison<'_>], unicode: bool, cuts: bool) ->
         ["figure", if long { "base" } else { base }].into_iter().chain(heads.iter().map(String::as_str));
     let rows = ids.iter().map(|id| row(id, comparisons, unicode));
     parts.push(Part::Table(Table::new(titles.map(|head| plain(head, unicode)), rows)));
+    let has_second = ids.iter().any(|id| of_base(id, comparisons, unicode).len() > 1);
+    let beside = if has_second { "; second value: for ? without change" } else { "" };
     let hint = if cuts { "; --verbose: all" } else { "" };
-    parts.push(Part::Words(format!("change from the first column; ? unclear{hint}")));
+    parts.push(Part::Words(format!("change from the first column; ? unclear{beside}{hint}")));
     let answer = comparisons.iter().zip(&heads).map(|(comparison, head)| {
         let (blind, all) = comparison.blind();
         let blind = if blind == 0 { String::new() } else { format!("; {blind} of {all} not judged") };
@@ -70,6 +72,14 @@ fn withheld<'a>(comparison: &'a Comparison<'_>) -> impl Iterator<Item = &'a OneS
     comparison.one_sided.iter().chain(&comparison.neither)
 }
 
+/// The base's value of a figure; then what else stands beside values without a change: of another machine they are times, and of
+/// this one they may be cycles.
+fn of_base(id: &str, comparisons: &[Comparison<'_>], unicode: bool) -> Vec<String> {
+    let rows = comparisons.iter().filter_map(|it| it.rows.iter().find(|row| row.id == id));
+    let sides = rows.enumerate().filter(|(at, row)| *at == 0 || row.change.is_none());
+    distinct(sides.map(|(_, row)| numbers::quantity(row.a.value, &plain(&row.unit, unicode))))
+}
+
 fn row(id: &str, comparisons: &[Comparison<'_>], unicode: bool) -> Vec<String> {
     let of = |comparison: &Comparison<'_>| comparison.rows.iter().find(|row| row.id == id).cloned();
     let lacking = |comparison: &Comparison<'_>, b: bool| {
@@ -79,12 +89,12 @@ fn row(id: &str, comparisons: &[Comparison<'_>], unicode: bool) -> Vec<String> {
         // The reason stands in the comparison of the two; a cell has room for the state.
         plain(text.split(':').next().unwrap_or(text), unicode)
     };
-    let base = comparisons.iter().find_map(|comparison| {
-        let row = of(comparison)?;
-        Some(numbers::quantity(row.a.value, &plain(&row.unit, unicode)))
-    });
+    let base = of_base(id, comparisons, unicode);
     let known = comparisons.iter().find(|comparison| withheld(comparison).any(|one| one.id == id));
-    let base = base.unwrap_or_else(|| known.map_or(String::new(), |comparison| lacking(comparison, false)));
+    let base = match known {
+        Some(comparison) if base.is_empty() => lacking(comparison, false),
+        _ => base.join(", "),
+    };
     let cell = |comparison: &Comparison<'_>| match of(comparison) {
         None => lacking(comparison, true),
         Some(row) => {

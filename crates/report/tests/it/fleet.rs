@@ -101,6 +101,31 @@ fn hosts_are_compared_within_their_model_and_kernel_alone() {
     assert!(names(&fleet).is_empty() && !fleet.groups[0].is_judged);
 }
 
+/// A host that is slow in one figure alone was called slower by the mean of all of them. Results without a figure are told.
+#[test]
+fn a_host_that_is_slow_in_one_figure_is_shown_with_that_figure() {
+    let mut fleet = Fleet::default();
+    for (at, seed) in (0..60).zip(0..) {
+        let mut result = result(&host(at, 1.0), seed);
+        let figure = result.figures.iter_mut().find(|it| it.id == "syscall/number_3" && at == 7);
+        for it in figure.into_iter().flat_map(|it| it.quantities.values_mut()) {
+            [&mut it.value, &mut it.low, &mut it.high].into_iter().flatten().for_each(|it| *it *= 5.0);
+        }
+        fleet.add(&result, "file");
+    }
+    let mut bill = result(&host(99, 1.0), 99);
+    bill.figures.clear();
+    fleet.add(&bill, "bill");
+    let fleet = fleet.judge();
+    let told = fleet.odd.iter().chain(&fleet.unproved).find(|odd| odd.name == "node7");
+    assert_eq!(told.map(|it| &it.findings[0].what), Some(&OddIn::Figure("syscall/number_3".to_owned())));
+    for shown in [text(&fleet, false, 200), written(|out| fleet.page(out))] {
+        shown.says("node7").says("syscall/number_3").says("in one figure alone");
+        shown.says("1 result has no figure, as a bill has none: left out").says("60 hosts").lacks("61 hosts");
+    }
+    text(&fleet, false, 200).says("node7 (syscall/number_3 4");
+}
+
 /// What lies apart and is not proved is told, with what the fleet could show; and a group that can show nothing says so.
 #[test]
 fn a_fleet_says_what_it_could_not_show() {
@@ -151,8 +176,11 @@ fn a_fleet_says_what_it_could_not_show() {
     let few: Vec<Host> = (0..7).map(|at| host(at, 1.0)).collect();
     let few = judged(&few);
     assert!(text(&few, false, 200).contains(
-        "No verdict: it takes 8 hosts with the same model and kernel, and results of 7 hosts were read"
+        "No verdict: it takes 8 hosts with a model, a kernel and a figure in common, and results of 7 hosts were read"
     ));
+    // One figure alone is another matter, and few hosts prove nothing by it.
+    text(&few, false, 200)
+        .says("what can be shown in one figure alone, in half of the figures: no difference");
     // Where nobody is judged nothing is drawn, and nobody is counted among those that lie apart or do not.
     let page = written(|out| few.page(out));
     page.says("No verdict: ").lacks("usual deviations apart").lacks("Figures of each group").lacks("<figure");

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use oscost_stats::odd::Bulk;
+use oscost_stats::odd::{Bulk, Tail};
 use oscost_stats::sorting::SmallSort;
 
-use super::{CLIP, LEAST_HOSTS, OddFinding, OddIn};
+use super::{CLIP, LEAST_HOSTS, MOST, OddFinding, OddIn};
 
 /// Share of the level that a host's tests over all figures have; those of single figures have the rest.
 const TOGETHER: f64 = 0.5;
@@ -18,6 +18,8 @@ pub(super) type Tests = BTreeMap<(usize, usize), Vec<Test>>;
 pub(super) struct Test {
     /// Chance of a deviation as large as this.
     pub chance: f64,
+    /// Its chance by the scale, where its host lies beyond all others in this one figure; otherwise 1.
+    pub alone: f64,
     /// What is said of it.
     pub finding: OddFinding,
 }
@@ -45,15 +47,43 @@ impl Together {
         let mean = |apart: f64| {
             self.scales.iter().map(|scale| (apart / scale).min(CLIP)).sum::<f64>() / self.scales.len() as f64
         };
-        let (mut low, mut high) = (0.0, CLIP * self.scales.iter().copied().fold(0.0, f64::max));
-        if self.scales.is_empty() || mean(high) < far {
-            return None;
-        }
-        for _ in 0..60 {
-            let middle = f64::midpoint(low, high);
-            if mean(middle) >= far { high = middle } else { low = middle }
-        }
-        Some(high.exp_m1())
+        let most = CLIP * self.scales.iter().copied().fold(0.0, f64::max);
+        least(most, |apart| mean(apart) >= far).map(f64::exp_m1)
+    }
+}
+
+/// The least distance up to this one that is far enough; `None` if it is not itself.
+fn least(most: f64, is_enough: impl Fn(f64) -> bool) -> Option<f64> {
+    let (mut low, mut high) = (0.0, most);
+    if !is_enough(high) {
+        return None;
+    }
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if is_enough(middle) { high = middle } else { low = middle }
+    }
+    Some(high)
+}
+
+/// What the hosts of a group are held against: all figures together, and each by itself.
+pub(super) struct Scales {
+    pub together: Option<Together>,
+    pub singles: Vec<(Bulk, Tail)>,
+}
+
+impl Scales {
+    /// Share by which a host must be slower in one figure alone, in the middle of them, to be named in nine cases of ten. `None`
+    /// if that is more than [`MOST`].
+    pub fn shows_alone(&self, rate: f64) -> Option<f64> {
+        let named = rate * (1.0 - TOGETHER) / self.singles.len().max(1) as f64;
+        let far = |(bulk, tail): &(Bulk, Tail)| {
+            let chance = |apart: f64| bulk.chance(bulk.centre + apart, 0.0).max(tail.chance(apart, 0.0));
+            let least = least(MOST.ln_1p(), |apart| chance(apart) <= named);
+            least.map_or(f64::INFINITY, |least| least + NINE_OF_TEN * bulk.scale)
+        };
+        let mut all: Vec<f64> = self.singles.iter().map(far).collect();
+        all.small_sort_by(f64::total_cmp);
+        all.get(all.len() / 2).map(|far| far.exp_m1()).filter(|share| *share <= MOST)
     }
 }
 
@@ -68,10 +98,14 @@ pub(super) fn weights(tests: &[Test]) -> [f64; 2] {
     [TOGETHER * all / together as f64, (1.0 - TOGETHER) * all / single as f64]
 }
 
-/// What is said of a host at this level: of all figures first, because a person can act on it.
-pub(super) fn findings(tests: &[Test], adjusted: &[f64], level: f64) -> Vec<OddFinding> {
-    let mut found: Vec<(&Test, f64)> =
-        tests.iter().zip(adjusted.iter().copied()).filter(|(_, adjusted)| *adjusted <= level).collect();
+/// What is said of a host, of the tests that are told: of all figures first, because a person can act on it.
+pub(super) fn findings(
+    tests: &[Test],
+    adjusted: &[f64],
+    is_told: impl Fn(&Test, f64) -> bool,
+) -> Vec<OddFinding> {
+    let of = tests.iter().zip(adjusted.iter().copied());
+    let mut found: Vec<(&Test, f64)> = of.filter(|(test, adjusted)| is_told(test, *adjusted)).collect();
     found.small_sort_by(|one, other| {
         one.0.is_single().cmp(&other.0.is_single()).then(one.1.total_cmp(&other.1))
     });
@@ -96,13 +130,18 @@ pub(super) fn together(
 ) -> Option<(f64, Bulk)> {
     let most = of_hosts.iter().map(Vec::len).max().unwrap_or(0);
     // Few figures of a host say less: their mean is drawn towards that of the others, as independent figures would have it.
+    // One wild figure counts little, and may yet be all that takes a host beyond the others: the mean of the rest has to lie
+    // there, too.
     let score = |deviations: &Vec<(f64, f64)>| {
         let count = deviations.len();
-        let mean = deviations.iter().map(|it| it.0).sum::<f64>() / count as f64;
-        (count >= 2).then(|| mean * (count as f64 / most as f64).sqrt())
+        let sum = deviations.iter().map(|it| it.0).sum::<f64>();
+        let far = deviations.iter().map(|it| it.0).max_by(|one, other| one.abs().total_cmp(&other.abs()))?;
+        let drawn = (count as f64 / most as f64).sqrt();
+        (count >= 2).then(|| [sum / count as f64, (sum - far) / (count - 1) as f64].map(|mean| mean * drawn))
     };
-    let scores: Vec<Option<f64>> = of_hosts.iter().map(score).collect();
-    let bulk = Bulk::of(scores.iter().flatten().copied())?;
+    let scores: Vec<Option<[f64; 2]>> = of_hosts.iter().map(score).collect();
+    let of = |which: usize| Bulk::of(scores.iter().flatten().map(|it| it[which]));
+    let (bulk, rest) = (of(0)?, of(1)?);
     let usual = Bulk::of(of_hosts.iter().filter_map(|it| middle(it)))?.scale.exp_m1();
     if bulk.count < LEAST_HOSTS {
         return None;
@@ -112,7 +151,8 @@ pub(super) fn together(
         let count = of_hosts[host].len();
         let what = if kind == 0 { OddIn::Kernel(count) } else { OddIn::User(count) };
         let finding = OddFinding { what, apart: apart.exp_m1(), usual };
-        tests.entry((group, host)).or_default().push(Test { chance: bulk.chance(*score, 0.0), finding });
+        let chance = bulk.chance(score[0], 0.0).max(rest.chance(score[1], 0.0));
+        tests.entry((group, host)).or_default().push(Test { chance, alone: 1.0, finding });
     }
     Some((usual, bulk))
 }
@@ -122,7 +162,7 @@ mod tests {
     use super::*;
 
     fn test(what: OddIn, chance: f64) -> Test {
-        Test { chance, finding: OddFinding { what, apart: 0.1, usual: 0.02 } }
+        Test { chance, alone: 1.0, finding: OddFinding { what, apart: 0.1, usual: 0.02 } }
     }
 
     fn single(id: &str, chance: f64) -> Test {
@@ -146,7 +186,8 @@ mod tests {
         let tests =
             [single("b", 0.0), test(OddIn::User(2), 0.0), single("a", 0.0), test(OddIn::Kernel(3), 0.0)];
         let said = |adjusted: [f64; 4], level| {
-            findings(&tests, &adjusted, level).into_iter().map(|finding| finding.what).collect::<Vec<_>>()
+            let found = findings(&tests, &adjusted, |_, rate| rate <= level);
+            found.into_iter().map(|finding| finding.what).collect::<Vec<_>>()
         };
         let figure = |id: &str| OddIn::Figure(id.to_owned());
         let all = [OddIn::Kernel(3), OddIn::User(2), figure("a"), figure("b")];

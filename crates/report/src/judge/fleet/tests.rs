@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use oscost_stats::order::{below, seeded};
 
 /// A figure of 100 ns times `factor`, known within this share either way.
 fn figure(id: &str, factor: f64, half: f64) -> Value {
@@ -74,6 +75,98 @@ fn with_two_figures(hosts: u32, factors: impl Fn(u32) -> [f64; 2]) -> JudgedFlee
         fleet.add(&host(&format!("{at:02}"), &figures), "file");
     }
     fleet.judge()
+}
+
+/// A fleet of hosts with so many figures, each of which deviates by what `of` makes of an even number from 0 to 1. Host 04 is slow
+/// in one figure, by this factor.
+fn drawn(hosts: u32, figures: u32, seed: u64, factor: f64, of: impl Fn(f64) -> f64) -> JudgedFleet {
+    let mut generator = seeded(seed, 91);
+    let mut even = || 1.0 - below(1 << 20, &mut generator) as f64 / f64::from(1 << 20);
+    let mut fleet = Fleet::default();
+    for at in 0..hosts {
+        let figures: Vec<Value> = (0..figures)
+            .map(|number| {
+                let slow = if at == 4 && number == 3 { factor } else { 1.0 };
+                figure(&format!("{number:02}"), slow * of(even()).exp(), 0.0)
+            })
+            .collect();
+        fleet.add(&host(&format!("{at:02}"), &figures), "file");
+    }
+    fleet.judge()
+}
+
+/// A deviation of up to 1 % either way, and of one host in ten one beyond: the longer, the larger this power is.
+fn tailed(tail: f64) -> impl Fn(f64) -> f64 {
+    move |even| {
+        let sign = if even * 1000.0 % 2.0 < 1.0 { 1.0 } else { -1.0 };
+        sign * if even < 0.1 { 0.01 * (0.1 / even).powf(tail) } else { 0.01 * (1.0 - even) }
+    }
+}
+
+/// Of 60 hosts one whose stat cost five times as much was "0.6 % slower", the mean of all, and of 20 it was nowhere.
+#[test]
+fn a_host_far_beyond_all_others_in_one_figure_is_told_by_it_in_fleets_of_any_size() {
+    for (hosts, draws) in [(20, 40), (60, 20), (200, 4)] {
+        for seed in 0..draws {
+            let fleet = drawn(hosts, 28, seed, 5.0, tailed(0.0));
+            let told = fleet.odd.iter().chain(&fleet.unproved).find(|odd| odd.name == "04").expect("told");
+            assert_eq!(told.findings[0].what, OddIn::Figure("03".to_owned()), "{hosts}, {seed}: {told:?}");
+            assert!((told.findings[0].apart - 4.0).abs() < 0.2, "{told:?}");
+        }
+    }
+}
+
+/// Without a slow host hardly any is told by one figure alone where figures have no tails, and with tails of any length not more
+/// than the rate of each figure makes it.
+#[test]
+fn few_are_told_by_one_figure_alone_where_none_is_slow() {
+    for (tail, most) in [(0.0, 0.0), (0.3, 1.0), (1.0, 1.0), (2.0, 1.0)] {
+        for (hosts, draws) in [(20, 40), (60, 15)] {
+            let alone = |seed| {
+                let fleet = drawn(hosts, 28, seed, 1.0, tailed(tail));
+                fleet.unproved.iter().filter(|odd| odd.rate > EVEN_RATE).count()
+            };
+            let told = (0..draws).map(alone).sum::<usize>() as f64;
+            let expected = most * FALSE_RATE * 28.0 * draws as f64;
+            assert!(told <= expected, "{hosts} hosts, {tail}: {told} of {expected} in {draws}");
+        }
+    }
+}
+
+/// What a fleet says it shows of one figure alone is named, and what is a good deal less is not.
+#[test]
+fn what_one_figure_alone_shows_is_named() {
+    let shows = |hosts: u32| drawn(hosts, 28, 1, 1.0, tailed(0.0)).groups[0].shows_alone;
+    assert_eq!(shows(8), None, "of so few no figure names any");
+    let share = shows(200).expect("200 hosts show something");
+    let named = |share: f64| {
+        (0..10).filter(|&seed| odd(&drawn(200, 28, seed, 1.0 + share, tailed(0.0))).contains(&"04")).count()
+    };
+    let (far, near) = (named(2.0 * share), named(share / 4.0));
+    assert!(far >= 8 && near <= 2, "{far} {near} of 10 at {share}");
+}
+
+/// With a bill, which has no figure, seven hosts had a clean answer of no tests at all. So had they with a host of failures.
+#[test]
+fn what_has_no_number_makes_no_verdict() {
+    let failed = json!({"id": "a", "status": "failed"});
+    let with = |hosts: u32, last: &[Value]| {
+        let mut fleet = Fleet::default();
+        for at in 0..hosts {
+            let figures = [figure("a", 1.0 + f64::from(at * 5 % hosts) / 1000.0, 0.0)];
+            fleet.add(&host(&format!("{at}"), &figures), "file");
+        }
+        fleet.add(&host("last", last), "file");
+        fleet.judge()
+    };
+    let bill = with(7, &[]);
+    assert_eq!((bill.results, bill.hosts, bill.bare, bill.tests), (7, 7, 1, 0));
+    let failures = with(7, std::slice::from_ref(&failed));
+    assert_eq!((failures.results, failures.hosts, failures.bare, failures.tests), (8, 8, 0, 0));
+    assert!(!bill.groups[0].is_judged && !failures.groups[0].is_judged);
+    let enough = with(8, &[failed]);
+    let without: Vec<_> = enough.groups[0].hosts.iter().filter(|host| !host.is_judged).collect();
+    assert!(enough.groups[0].is_judged && without.len() == 1 && without[0].name == "last", "{without:?}");
 }
 
 #[test]

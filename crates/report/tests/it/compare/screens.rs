@@ -7,6 +7,7 @@ use oscost_report::compare::{
 use oscost_report::{Named, Style};
 use oscost_results::RunResult;
 
+use super::surroundings::of_another_core;
 use super::{against, figure_mut, scaled, stored};
 
 /// A table names what a cell lacks, whichever result has it.
@@ -26,6 +27,34 @@ fn cells_without_a_number_say_what_is_there_instead() {
     let line = |id: &str| flat(shown.lines().find(|line| line.trim().starts_with(id)).unwrap());
     assert!(line("semaphore/posix_queue").ends_with("e unsupported unsupported measured unsupported"));
     assert_eq!(line("clock/monotonic "), "clock/monotonic 22.2 ns within within not there");
+}
+
+/// The price of another machine stood beside cycles of the first: nobody can hold ns against those.
+#[test]
+fn values_of_another_machine_stand_beside_the_time_of_the_first() {
+    let of = |factor: f64| {
+        let mut result = of_another_core(factor);
+        let quantities = &mut figure_mut(&mut result).quantities;
+        let mut cycles = quantities["quiet"].clone();
+        "cycles".clone_into(&mut cycles.unit);
+        cycles.estimate.value = 400.0;
+        quantities.insert("cycles".to_owned(), cycles);
+        result
+    };
+    let (a, mut elsewhere) = (of(1.0), of(2.0));
+    elsewhere.machine.cpu_model = "another one".into();
+    let pairs = [against(&a, &a), against(&a, &elsewhere)];
+    assert_eq!(pairs.each_ref().map(|pair| &*super::row(pair, super::MONOTONIC).unit), ["cycles", "ns"]);
+    let shown = |pairs: &[Comparison<'_>]| written(|out| matrix(pairs, &style(200, false), out));
+    let line = |shown: &str| {
+        flat(shown.lines().find(|line| line.trim().starts_with("clock/monotonic ")).expect("its row"))
+    };
+    let both = shown(&pairs);
+    assert_eq!(line(&both), "clock/monotonic 400 cycles, 22.2 ns within ? 44.4 ns");
+    both.says("second value: for ? without change");
+    let alike = shown(&[against(&a, &a), against(&a, &a)]);
+    assert_eq!(line(&alike), "clock/monotonic 400 cycles within within");
+    alike.lacks("second value");
 }
 
 /// Question marks alone answer nothing: above them stand the reason and what to run.

@@ -23,7 +23,7 @@ fn another_machine_gives_no_ratio_unless_it_is_asked_for() {
 }
 
 /// A machine on which everything takes this many times as long, by its core alone: cycles stay what they were, and are judged.
-fn of_another_core(factor: f64) -> RunResult {
+pub fn of_another_core(factor: f64) -> RunResult {
     let mut result = stored();
     for figure in &mut result.figures {
         for launch in &mut figure.launches {
