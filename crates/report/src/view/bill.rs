@@ -21,8 +21,6 @@ const WORTH: f64 = 0.005;
 /// Where no rule says what would be less.
 const NO_SAVING: &str =
     "largest saving: none; no rule applies to what was counted, or it saves less than 0.5 % of the CPU time";
-/// Where one would, and no price says how much.
-const UNKNOWN_SAVING: &str = "largest saving: not known, because prices are missing";
 /// Letters of the program on the page's head.
 const PROGRAM: usize = 60;
 /// Bars of the page.
@@ -46,12 +44,12 @@ pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) 
     let mut answer: Vec<String> = vec![explained(bill)];
     answer.extend(bill.left.iter().map(|it| plain(it, unicode)));
     answer.extend(largest(bill, true));
-    let unknown = bill.unpriced_savings.join(", ");
-    if !unknown.is_empty() {
-        answer.push(plain(&format!("prices are missing to say what would be saved of: {unknown}"), unicode));
-    }
-    let none = if unknown.is_empty() { NO_SAVING } else { UNKNOWN_SAVING };
-    answer.push(largest(bill, false).unwrap_or_else(|| none.to_owned()));
+    let unpriced = plain(&bill.unpriced_savings.join(", "), unicode);
+    let known = largest(bill, false);
+    answer.push(match &*unpriced {
+        "" => known.unwrap_or_else(|| NO_SAVING.to_owned()),
+        _ => format!("{}; no price for: {unpriced}", known.as_deref().unwrap_or("largest saving: not known")),
+    });
     parts.push(Part::Answer(answer));
     View::new(title(result, bill, unicode), parts)
 }
@@ -130,12 +128,9 @@ fn counted(bill: &Bill, first: &Counted, is_cut: bool) -> String {
             slower if slower >= 1.0 => format!(", {:.1} % slower than free", (slower - 1.0) * 100.0),
             slower => {
                 let waits = |usage: Usage| usage.switches.voluntary + usage.faults.major;
-                let why = if waits(free) > waits(first.usage) {
-                    ": it slept less often"
-                } else {
-                    ": its runs differ by more than counting costs"
-                };
-                format!(", {:.1} % faster than free{why}", (1.0 - slower) * 100.0)
+                let is_less = waits(free) > waits(first.usage);
+                let why = if is_less { "it slept less often" } else { "its runs differ anyway" };
+                format!(", {:.1} % faster than free: {why}", (1.0 - slower) * 100.0)
             }
         });
     }
