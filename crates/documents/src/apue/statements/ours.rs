@@ -113,9 +113,8 @@ pub(super) fn by_model(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     }
     let off: Vec<(Cell, Estimate)> =
         fits.cells.iter().filter_map(|(cell, points)| Some((*cell, over_runs(&fits.off(points))?))).collect();
-    let farthest = |distance: fn(&Estimate) -> f64| {
-        off.iter().max_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)))
-    };
+    let farthest =
+        |distance: fn(&Estimate) -> f64| off.iter().max_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)));
     let told = |(cell, ratio): &(Cell, Estimate)| format!("{}, {}", name_of(cell), added(ratio));
     let worst = farthest(|ratio| (ratio.value - 1.0).abs())?;
     // The end of an interval that is farthest off decides, and it may be another row's.
