@@ -8,8 +8,8 @@ use oscost_results::{CellSeries, quantity};
 
 use super::cell::{Runs, heading, id, name_of};
 use super::laboratory;
-use super::measured::{self, repeated, side_by_side, single, value};
-use super::model::{Fits, Model};
+use super::measured::{self, Fits, repeated, side_by_side, single, value};
+use super::model::Model;
 use super::plan::ApuePlan;
 use super::published::{
     COUNTED, DAMAGED, FIGURE_20_7, FIGURE_20_8, NREC_20_8, OneChild, PROVENANCE, Times, added_by_the_book,

@@ -7,8 +7,8 @@ use oscost_results::{Estimate, Judgement};
 use oscost_stats::quantile::{median, sorted};
 
 use super::super::cell::name_of;
-use super::super::measured::{ratio, side_by_side, value};
-use super::super::model::{Fits, Model};
+use super::super::measured::{Fits, ratio, side_by_side, value};
+use super::super::model::Model;
 use super::super::plan::ApuePlan;
 use super::super::published::added_by_the_book;
 use super::{ALMOST, added, every, single, sizes};
@@ -115,7 +115,7 @@ pub(super) fn by_model(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
         fits.cells.iter().filter_map(|(cell, points)| Some((*cell, over_runs(&fits.off(points))?))).collect();
     let farthest =
         |distance: fn(&Estimate) -> f64| off.iter().max_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)));
-    let told = |(cell, ratio): &(Cell, Estimate)| format!("{}, {}", name_of(cell), added(ratio));
+    let told = |(cell, ratio): &(Cell, Estimate)| format!("{}, {}", name_of(cell), share_off(ratio));
     let worst = farthest(|ratio| (ratio.value - 1.0).abs())?;
     // The end of an interval that is farthest off decides, and it may be another row's.
     let widest = farthest(|ratio| (ratio.high - 1.0).max(1.0 - ratio.low))?;
@@ -125,6 +125,13 @@ pub(super) fn by_model(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
         every(off.iter().map(|(_, ratio)| (*ratio, within(ratio, 0.9, 1.1))))?,
         format!("{prices}; farthest off: {}{widest}", told(worst)),
     ))
+}
+
+/// "-0.65 % (-5.04 .. 3.75)", as the table has it.
+fn share_off(ratio: &Estimate) -> String {
+    let off = |times: f64| times - 1.0;
+    let Estimate { value, low, high, extremes } = *ratio;
+    ranged(&Estimate { value: off(value), low: off(low), high: off(high), extremes }, 100.0, 2, " %")
 }
 
 /// Over several launches with their interval; of a single one the value, which has none.
