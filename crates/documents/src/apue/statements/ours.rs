@@ -11,7 +11,7 @@ use super::super::measured::{Fits, ratio, side_by_side, value};
 use super::super::model::Model;
 use super::super::plan::ApuePlan;
 use super::super::published::added_by_the_book;
-use super::{ALMOST, added, every, single, sizes};
+use super::{ALMOST, every, single, sizes};
 use crate::found::{
     Found, Judged, Ours, Rows, grouped, judged, of_parts, ranged, times_to_hundredths, within,
 };
