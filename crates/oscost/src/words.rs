@@ -93,7 +93,17 @@ pub fn told(typed: &str, way: Way, ids: &[&str]) -> Option<String> {
             ));
         }
         Way::Id | Way::Star => return None,
-        Way::Synonym(synonym) => format!(" is {}:", synonym.what),
+        Way::Synonym(synonym) => {
+            let (meant, others): (Vec<&str>, Vec<&str>) = ids.iter().partition(|id| synonym.means(id));
+            let finds = |others: &[&str]| format!("'{typed}' finds {}", listed(others));
+            return Some(match (&meant[..], &others[..]) {
+                ([], others) => finds(others),
+                (meant, []) => format!("'{typed}' is {}: {}", synonym.what, listed(meant)),
+                (meant, others) => {
+                    format!("{}; it also is {}: {}", finds(others), synonym.what, listed(meant))
+                }
+            });
+        }
         Way::Parts | Way::Word | Way::Part if ids.len() == 1 => return None,
         Way::Parts | Way::Word | Way::Part => " finds".to_owned(),
     };
@@ -138,8 +148,13 @@ mod tests {
         );
         assert_eq!(
             found("lat_ctx").as_deref(),
-            Some("'lat_ctx' is lmbench's switch between processes: 6 figures: context_switch 6")
+            Some(
+                "'lat_ctx' is lmbench's switch between processes, or the calls that it subtracts: 6 figures: context_switch 6"
+            )
         );
+        let stream = found("stream").expect("what it is, and what holds it");
+        let held = "'stream' finds 1 figure: context_switch/unix_stream/same_cpu; it also is the bandwidth of memory: ";
+        assert!(stream.starts_with(held), "{stream}");
         let both = found("context-switch").expect("two meanings");
         assert!(both.contains("for document 004, type '004'"), "{both}");
         for plain in ["syscall", "syscall/getpid", "*/same_cpu", "getpid_libc"] {
@@ -152,16 +167,28 @@ mod tests {
         let miss = |typed: &str| {
             catalogue().look_up(&[typed.to_owned()], Tier::Family).err().expect("no id").to_string()
         };
-        let holds = miss("processes_4/hold_us_33/think_0");
+        let full = miss("processes_4/hold_us_33/think_0");
         assert!(
-            holds.contains("no listed id has hold_us_33, but hold_us_ with 0, 1, 3, 10, 30, 100, 300"),
-            "{holds}"
+            full.contains("need a full id, as ") && full.ends_with("/processes_4/hold_us_33/think_0"),
+            "{full}"
         );
-        let workers = miss("lock/mutex/contended/processes_4711/hold_us_3/think_0");
-        assert!(
-            workers.contains("no listed id has processes_4711, but processes_ with 1, 2, 4"),
-            "{workers}"
-        );
+        for (end, wrong) in [
+            (
+                "processes_4/hold_us_7/think_3_holds",
+                "think_3_holds does not fit; listed ids have think_ with 0, 2_holds",
+            ),
+            (
+                "processes_4/hold_us_10001/think_0",
+                "hold_us_10001 does not fit; listed ids have hold_us_ with 0, 1, 3, ",
+            ),
+            (
+                "processes_65/hold_us_7/think_0",
+                "processes_65 does not fit; listed ids have processes_ with 1, 2, 4, ",
+            ),
+        ] {
+            let told = miss(&format!("semaphore/system_v/contended/{end}"));
+            assert!(told.contains(wrong), "{told}");
+        }
         assert!(miss("zzz_4711").ends_with("'oscost list' shows what there is"), "{}", miss("zzz_4711"));
     }
 

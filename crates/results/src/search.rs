@@ -2,10 +2,11 @@
 //!
 //! Case does not matter, and a hyphen or a space is an underscore. The first way that finds anything counts: the id itself, the beginning
 //! of ids up to a slash, a pattern with `*`, a word of another tool or document, a part of ids that begins a word, any part.
+//! A word of another tool finds the ids, too, in which it begins a word: none of them is hidden by it.
 
 mod look_up;
 
-pub use look_up::{Listing, NoMatch, Tier};
+pub use look_up::{Listing, NoMatch, Tier, WrongNumber};
 
 /// Words that other tools and documents use, and the ids that are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,8 +15,20 @@ pub struct Synonym {
     pub words: &'static [&'static str],
     /// Whose they are, and what they mean there.
     pub what: &'static str,
-    /// Ids, and beginnings of ids with a slash at the end; empty where nothing here is its counterpart.
+    /// Ids, beginnings of ids with a slash at the end, and patterns with `*`; empty where nothing here is its counterpart.
     pub ids: &'static [&'static str],
+}
+
+impl Synonym {
+    /// Whether it means `id`, and not only stands in it.
+    #[must_use]
+    pub fn means(&self, id: &str) -> bool {
+        let means = |it: &str| match it.split_once('*') {
+            Some((first, others)) => glob(first, others, id),
+            None => it.strip_suffix('/').map_or(it == id, |beginning| begins(beginning, id)),
+        };
+        self.ids.iter().any(|it| means(it))
+    }
 }
 
 /// How a pattern found what it found, the best way first.
@@ -83,7 +96,7 @@ impl Pattern {
         if let Some((first, others)) = text.split_once('*') {
             return glob(first, others, id).then_some(Way::Star);
         }
-        if let Some(synonym) = self.synonym.filter(|synonym| synonym.ids.iter().any(|it| means(it, id))) {
+        if let Some(synonym) = self.synonym.filter(|synonym| synonym.means(id)) {
             return Some(Way::Synonym(synonym));
         }
         let mut places = id.match_indices(text).map(|(at, _)| at).peekable();
@@ -95,7 +108,8 @@ impl Pattern {
         Some(if word { Way::Word } else { Way::Part })
     }
 
-    /// Of `items` those that it finds by the best way of all, in their order.
+    /// Of `items` those that it finds by the best way of all, in their order. A synonym's ids and those that hold it as a word are
+    /// found by one way: [`Synonym::means`] tells them apart.
     pub fn search<T>(
         &self,
         items: impl IntoIterator<Item = T>,
@@ -103,7 +117,11 @@ impl Pattern {
     ) -> Option<(Way, Vec<T>)> {
         let mut best: Option<(Way, Vec<T>)> = None;
         for item in items {
-            let Some(way) = self.finds(id(&item)) else { continue };
+            let way = match (self.finds(id(&item)), self.synonym) {
+                (None, _) => continue,
+                (Some(Way::Parts | Way::Word), Some(synonym)) => Way::Synonym(synonym),
+                (Some(way), _) => way,
+            };
             match &mut best {
                 Some((known, found)) if *known == way => found.push(item),
                 Some((known, _)) if *known < way => {}
@@ -122,11 +140,6 @@ fn plain(text: &str) -> String {
 /// Whether `id` begins with `beginning`, up to a slash or its end.
 fn begins(beginning: &str, id: &str) -> bool {
     id.strip_prefix(beginning).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// Whether a synonym with this counterpart means `id`: with a slash all that begins so.
-fn means(counterpart: &str, id: &str) -> bool {
-    counterpart.strip_suffix('/').map_or(counterpart == id, |beginning| begins(beginning, id))
 }
 
 /// Whether `text` is `first` and the parts of `others` in order with anything between them: each as early as it can be, the last
@@ -218,11 +231,12 @@ mod tests {
         "lock/robust_mutex",
         "lock/semaphore_like",
     ];
-    static SYNONYMS: [Synonym; 4] = [
+    static SYNONYMS: [Synonym; 5] = [
         Synonym { words: &["lat_ctx", "context-switch"], what: "lmbench's", ids: &["context_switch/"] },
         Synonym { words: &["sem_post"], what: "libc's", ids: &["semaphore/system_v/"] },
         Synonym { words: &["fork"], what: "lmbench's", ids: &[] },
         Synonym { words: &["null call"], what: "lmbench's", ids: &["syscall/getpid"] },
+        Synonym { words: &["sem"], what: "stress-ng's", ids: &["lock/*_mutex"] },
     ];
 
     fn found(text: &str) -> Option<(Way, Vec<&'static str>)> {
@@ -244,6 +258,12 @@ mod tests {
             ("lat_ctx", Way::Synonym(&SYNONYMS[0]), vec!["context_switch/thread_pipe/same_cpu"]),
             ("SEM_POST", Way::Synonym(&SYNONYMS[1]), semaphores.clone()),
             ("null-call", Way::Synonym(&SYNONYMS[3]), vec!["syscall/getpid"]),
+            // What it means, and what holds it as a word.
+            (
+                "sem",
+                Way::Synonym(&SYNONYMS[4]),
+                vec![semaphores[0], semaphores[1], "lock/robust_mutex", "lock/semaphore_like"],
+            ),
             ("getpid", Way::Word, pids.clone()),
             ("SYSTEM-V", Way::Word, semaphores),
             ("mutex", Way::Word, vec!["lock/robust_mutex"]),

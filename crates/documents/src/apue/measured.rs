@@ -3,11 +3,13 @@
 use oscost_results::quantity;
 use std::collections::BTreeMap;
 
-use oscost_families::record_database::Cell;
+use oscost_families::record_database::{Cell, Locking};
+use oscost_recorddb::Layout;
 use oscost_results::{Estimate, Figure, Status};
 
 use super::cell::{Runs, id};
-use super::model::Point;
+use super::model::{Model, Point};
+use super::plan::ApuePlan;
 use crate::found::{Answer, Found};
 use crate::measured::Measured;
 
@@ -113,4 +115,63 @@ fn point_of(cell: &Cell, of: impl Fn(&str) -> Option<f64>) -> Option<Point> {
         cpu_ns: of("cpu").filter(|cpu| *cpu > 0.0)?,
         nrec: cell.records,
     })
+}
+
+/// The model of each launch of several cells: of one child, with advisory locks or none.
+pub(super) struct Fits {
+    /// Each cell, and its counts and CPU time in each launch.
+    pub cells: Vec<(Cell, Vec<Point>)>,
+    /// By the place of the launch.
+    models: Vec<(usize, Model)>,
+}
+
+impl Fits {
+    /// Of the cells that ran in two launches and more.
+    pub fn of_repeated(found: &Found<'_>, plan: &ApuePlan) -> Self {
+        let cells = modelled(plan).map(|cell| (cell, points(found, &cell)));
+        Self::of(cells.filter(|(_, points)| points.len() > 1).collect())
+    }
+
+    /// Of the single runs.
+    pub fn of_single(found: &Found<'_>, plan: &ApuePlan) -> Self {
+        Self::of(modelled(plan).filter_map(|cell| Some((cell, vec![point(found, &cell)?]))).collect())
+    }
+
+    fn of(cells: Vec<(Cell, Vec<Point>)>) -> Self {
+        let launches = cells.iter().map(|(_, points)| points.len()).min().unwrap_or(0);
+        let fit = |launch: usize| {
+            let points: Vec<Point> = cells.iter().map(|(_, points)| points[launch]).collect();
+            Some((launch, Model::fit(&points)?))
+        };
+        Self { models: (0..launches).filter_map(fit).collect(), cells }
+    }
+
+    /// Whether it could be off: as many prices as cells fit whatever these cost.
+    pub fn can_be_off(&self) -> bool {
+        !self.models.is_empty() && self.models.iter().all(|(_, model)| model.prices() < self.cells.len())
+    }
+
+    /// One price in each launch.
+    pub fn prices(&self, price: impl Fn(&Model) -> f64) -> Vec<f64> {
+        self.models.iter().map(|(_, model)| price(model)).collect()
+    }
+
+    /// What `with` makes of the CPU time by the model and the measured one of a cell, ns, in each launch.
+    pub fn each(&self, points: &[Point], with: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+        let of_launch = |(launch, model): &(usize, Model)| {
+            points.get(*launch).map(|point| with(model.cpu_ns(point), point.cpu_ns))
+        };
+        self.models.iter().filter_map(of_launch).collect()
+    }
+
+    /// How many times the measured CPU time of a cell its time by the model is, in each launch.
+    pub fn off(&self, points: &[Point]) -> Vec<f64> {
+        self.each(points, |by_model, cpu| by_model / cpu)
+    }
+}
+
+fn modelled(plan: &ApuePlan) -> impl Iterator<Item = Cell> {
+    // Layout fast visits one record whatever nrec is: what it costs is a matter of caches.
+    let is_one = |cell: &Cell| cell.processes == 1 && cell.locking != Locking::Mandatory;
+    plan.each_cell().into_iter().filter(move |cell| is_one(cell) && cell.layout == Layout::Book)
 }

@@ -44,6 +44,11 @@ impl Model {
         Some(Self { visit_ns, lock_call_ns, operation_ns })
     }
 
+    /// How many prices were fitted.
+    pub fn prices(&self) -> usize {
+        2 + usize::from(self.operation_ns != 0.0)
+    }
+
     /// CPU time by these prices, ns.
     pub fn cpu_ns(&self, point: &Point) -> f64 {
         self.visit_ns * point.visits

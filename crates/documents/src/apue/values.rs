@@ -8,8 +8,8 @@ use oscost_results::{CellSeries, quantity};
 
 use super::cell::{Runs, heading, id, name_of};
 use super::laboratory;
-use super::measured::{self, repeated, side_by_side, single, value};
-use super::model::{Model, Point};
+use super::measured::{self, Fits, repeated, side_by_side, single, value};
+use super::model::Model;
 use super::plan::ApuePlan;
 use super::published::{
     COUNTED, DAMAGED, FIGURE_20_7, FIGURE_20_8, NREC_20_8, OneChild, PROVENANCE, Times, added_by_the_book,
@@ -304,22 +304,6 @@ fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     });
 }
 
-/// Cells of one child with advisory locks or none, that the model is fitted to.
-pub(super) fn fitted(found: &Found<'_>, plan: &ApuePlan) -> Vec<(Cell, Point)> {
-    modelled(plan).filter_map(|cell| Some((cell, measured::point(found, &cell)?))).collect()
-}
-
-fn modelled(plan: &ApuePlan) -> impl Iterator<Item = Cell> {
-    // Layout fast visits one record whatever nrec is: what it costs is a matter of caches.
-    let is_one = |cell: &Cell| cell.processes == 1 && cell.locking != Locking::Mandatory;
-    plan.each_cell().into_iter().filter(move |cell| is_one(cell) && cell.layout == Layout::Book)
-}
-
-/// The model of these cells.
-pub(super) fn model_of(fitted: &[(Cell, Point)]) -> Option<Model> {
-    Model::fit(&fitted.iter().map(|(_, point)| *point).collect::<Vec<_>>())
-}
-
 /// How CPU time and records visited grow with nrec: the exponents of a power, 1 is in proportion.
 fn growth(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     const TABLE: &str = "Growth with nrec (ours): the exponent; 1 is linear, 2 is quadratic";
@@ -340,21 +324,10 @@ fn growth(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     }
 }
 
-/// The model of each launch of the cells that were repeated: their numbers have intervals as those of the cells have.
+/// The model of each launch of the cells that were repeated: their numbers have intervals as those of the cells have. How far off
+/// it is stands there only where it could be.
 fn model(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
-    let cells: Vec<(Cell, Vec<Point>)> = modelled(plan)
-        .map(|cell| (cell, measured::points(found, &cell)))
-        .filter(|(_, points)| !points.is_empty())
-        .collect();
-    let launches = cells.iter().map(|(_, points)| points.len()).min().unwrap_or(0);
-    let fit = |launch: usize| {
-        let points: Vec<Point> = cells.iter().map(|(_, points)| points[launch]).collect();
-        Some((launch, Model::fit(&points)?))
-    };
-    let models: Vec<(usize, Model)> = (0..launches).filter_map(fit).collect();
-    let over = |each: &dyn Fn(&(usize, Model)) -> f64| {
-        Measured::of_runs(&models.iter().map(each).collect::<Vec<f64>>())
-    };
+    let fits = Fits::of_repeated(found, plan);
     type Price = fn(&Model) -> f64;
     let prices: [(&str, Price); 3] = [
         ("a record visited (ours)", |model| model.visit_ns),
@@ -362,18 +335,18 @@ fn model(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
         ("what else an operation takes (ours)", |model| model.operation_ns),
     ];
     for (place, price) in prices {
-        let price = over(&|(_, model)| price(model));
+        let price = Measured::of_runs(&fits.prices(price));
         if price.is_some_and(|price| price.estimate().high > 0.0) {
             rows.computed(Value::at(place, "ns"), price.map(Measured::estimate));
         }
     }
-    for (cell, points) in cells.iter().filter(|_| models.len() > 1) {
+    for (cell, points) in fits.cells.iter().filter(|_| fits.can_be_off()) {
         let row = name_of(cell);
         let answer = repeated(found, cell, "cpu");
         rows.value(Value { answer, ..Value::in_table(MODEL, &row, "CPU", "ns") });
-        let by_model = over(&|(launch, model)| model.cpu_ns(&points[*launch]));
+        let by_model = Measured::of_runs(&fits.each(points, |by_model, _| by_model));
         rows.computed(Value::in_table(MODEL, &row, "by the model", "ns"), by_model.map(Measured::estimate));
-        let off = over(&|(launch, model)| model.cpu_ns(&points[*launch]) / points[*launch].cpu_ns - 1.0);
+        let off = Measured::of_runs(&fits.off(points)).map(|times| times.map(|times| times - 1.0));
         rows.computed(Value::in_table(MODEL, &row, "off", "share"), off.map(Measured::estimate));
     }
 }

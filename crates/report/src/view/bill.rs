@@ -122,14 +122,12 @@ fn counted(bill: &Bill, first: &Counted, is_cut: bool) -> String {
     if let Some(free) = bill.free.filter(|free| free.wall_ns > 0 && !is_cut) {
         let slower = first.usage.wall_ns as f64 / free.wall_ns as f64;
         words.push_str(&match slower {
-            slower if slower >= 2.0 => {
-                format!(", which made it {} times slower", numbers::significant(slower))
-            }
+            slower if slower >= 2.0 => format!(", which made it {}x slower", numbers::significant(slower)),
             slower if slower >= 1.0 => format!(", {:.1} % slower than free", (slower - 1.0) * 100.0),
             slower => {
                 let waits = |usage: Usage| usage.switches.voluntary + usage.faults.major;
-                let is_less = waits(free) > waits(first.usage);
-                let why = if is_less { "it slept less often" } else { "its runs differ anyway" };
+                let slept_less = waits(free) > waits(first.usage);
+                let why = if slept_less { "it slept less often" } else { "its runs differ" };
                 format!(", {:.1} % faster than free: {why}", (1.0 - slower) * 100.0)
             }
         });

@@ -98,6 +98,21 @@ fn a_figure_has_one_line_with_its_price_or_its_state_at_every_width() {
 }
 
 #[test]
+fn no_mark_is_left_out_without_a_sign_and_none_gives_way_to_a_note() {
+    let mut result = fixture::result();
+    let figure = result.figures.iter_mut().find(|figure| figure.id.ends_with("/cross_cpu")).unwrap();
+    figure.marks = vec![Mark::Noisy, Mark::Bimodal];
+    let floor = numbers::duration(figure.quantities[&figure.headline].estimate.value);
+    for width in 40..=200 {
+        let shown = shown(&result, style(width, false));
+        let row = rows(&shown).into_iter().find(|row| row.contains(&floor)).unwrap();
+        let whole = row.find("noisy; bimodal");
+        assert!(whole.is_some() || row.ends_with("..."), "{width}: {row}");
+        assert!(row.find(" asleep").is_none_or(|note| whole.is_some_and(|marks| marks < note)), "{row}");
+    }
+}
+
+#[test]
 fn no_line_is_wider_than_the_page_and_none_is_broken() {
     fits(|width| shown(&fixture::result(), style(width, true)));
 }

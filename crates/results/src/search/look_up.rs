@@ -59,8 +59,17 @@ pub struct NoMatch {
     pub example: Option<&'static str>,
     /// What may have been meant, nearest first.
     pub nearest: Vec<String>,
-    /// A part of the pattern whose number no id has, and the numbers that ids have there ("hold_us_33": 0, 1, 3).
-    pub numbers: Option<Box<(String, Vec<u64>)>>,
+    /// What is wrong with the numbers of the pattern, if it is they.
+    pub numbers: Option<Box<WrongNumber>>,
+}
+
+/// Why a pattern with numbers finds nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrongNumber {
+    /// No list has them, and a full id takes them: one that does.
+    NeedsFullId(String),
+    /// A part has a number that ids do not have there, and the numbers of listed ids ("hold_us_33": 0, 1, 3).
+    Part(String, Vec<String>),
 }
 
 impl std::error::Error for NoMatch {}
@@ -75,14 +84,17 @@ impl fmt::Display for NoMatch {
                 "'{pattern}' finds {} figures, all of the thorough tier: add --thorough, or give a full id ({example})",
                 self.above
             ),
-            (_, _, [], Some((part, numbers))) => {
+            (_, _, [], Some(WrongNumber::NeedsFullId(id))) => {
+                let id = Untrusted::new(id).terminal().to_string();
+                write!(f, "nothing is called '{pattern}': such numbers need a full id, as {id}")
+            }
+            (_, _, [], Some(WrongNumber::Part(part, numbers))) => {
                 let part = Untrusted::new(part).terminal().to_string();
-                let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
-                let stem = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
+                let stem = numbered(&part).map_or("", |(stem, _)| stem);
+                let numbers = numbers.join(", ");
                 write!(
                     f,
-                    "nothing is called '{pattern}': no listed id has {part}, but {stem} with {}; a full id may have others",
-                    numbers.join(", ")
+                    "nothing is called '{pattern}': {part} does not fit; listed ids have {stem} with {numbers}"
                 )
             }
             (_, _, [], None) => write!(f, "nothing is called '{pattern}'; 'oscost list' shows what there is"),
@@ -132,7 +144,8 @@ pub trait Listing {
             return Ok(found);
         }
         let every = self.tier(Tier::Thorough);
-        let numbers = numbers(pattern.text(), every.iter().map(|item| Self::id(*item)));
+        let ids: Vec<&str> = every.iter().map(|item| Self::id(*item)).collect();
+        let numbers = wrong_number(pattern.text(), &ids, |id| self.find(id).is_some());
         let above = if most == Tier::Thorough { Vec::new() } else { every };
         let above = pattern.search(above, |item| Self::id(*item)).map(|(_, items)| items).unwrap_or_default();
         Err(NoMatch {
@@ -161,26 +174,53 @@ fn near(pattern: &str, ids: &[&'static str], synonyms: &'static [Synonym]) -> Ve
     near.into_iter().map(str::to_owned).collect()
 }
 
-/// The first part of a pattern that ends with a number which no id has there, and the numbers that ids have.
-fn numbers<'a>(pattern: &str, ids: impl Iterator<Item = &'a str>) -> Option<(String, Vec<u64>)> {
-    let split = |part: &str| -> Option<(usize, u64)> {
-        let stem = part.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
-        let number = part[stem..].parse().ok()?;
-        part[..stem].ends_with('_').then_some((stem, number))
+/// A part of an id that has a number: what stands before it, and the rest ("think_", "2_holds").
+fn numbered(part: &str) -> Option<(&str, &str)> {
+    let at = part.find(|letter: char| letter.is_ascii_digit())?;
+    part[..at].ends_with('_').then(|| part.split_at(at))
+}
+
+/// What is wrong with the numbers of a pattern. The pattern takes the place of the parts of each listed id that are called
+/// alike: if that makes an id, the pattern was no full one. If all of it but one part does, that part is wrong; else the first
+/// part that no listed id has.
+fn wrong_number(pattern: &str, ids: &[&str], exists: impl Fn(&str) -> bool) -> Option<WrongNumber> {
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let has_number = |part: &str| numbered(part).is_some();
+    if !parts.iter().any(|part| has_number(part)) {
+        return None;
+    }
+    let is_alike = |one: &str, other: &str| match (numbered(one), numbered(other)) {
+        (Some((one, _)), Some((other, _))) => one == other,
+        _ => one == other,
     };
-    let parts: BTreeSet<&str> = ids.flat_map(|id| id.split('/')).collect();
-    let missing = |part: &&str| split(part).is_some() && !parts.contains(part);
-    pattern.split('/').filter(missing).find_map(|part| {
-        let (stem, _) = split(part)?;
-        let of_stem =
-            parts.range::<&str, _>(&part[..stem]..).take_while(|other| other.starts_with(&part[..stem]));
-        let mut numbers: Vec<u64> = of_stem
-            .filter_map(|other| split(other).filter(|(end, _)| *end == stem))
-            .map(|(_, it)| it)
-            .collect();
-        numbers.sort_unstable();
-        (!numbers.is_empty()).then(|| (part.to_owned(), numbers))
-    })
+    let of_pattern = |window: &[&str]| window.iter().zip(&parts).all(|(one, other)| is_alike(one, other));
+    let alike = ids.iter().filter_map(|id| {
+        let own: Vec<&str> = id.split('/').collect();
+        own.windows(parts.len()).position(of_pattern).map(|at| (own, at))
+    });
+    let alike: Vec<(Vec<&str>, usize)> = alike.collect();
+    let with = |(own, at): &(Vec<&str>, usize), kept: Option<usize>| {
+        let mut all = own.clone();
+        for (place, part) in parts.iter().enumerate().filter(|(place, _)| kept != Some(*place)) {
+            all[at + place] = part;
+        }
+        all.join("/")
+    };
+    if let Some(id) = alike.iter().map(|like| with(like, None)).find(|id| exists(id)) {
+        return Some(WrongNumber::NeedsFullId(id));
+    }
+    let is_wrong = |place: &usize| alike.iter().any(|like| exists(&with(like, Some(*place))));
+    let listed: BTreeSet<&str> = ids.iter().flat_map(|id| id.split('/')).collect();
+    let wrong = (0..parts.len()).find(is_wrong).map(|place| parts[place]);
+    let is_missing = |part: &&str| has_number(part) && !listed.contains(part);
+    let wrong = wrong.or_else(|| parts.iter().copied().find(is_missing))?;
+    let (stem, _) = numbered(wrong)?;
+    let of_stem = listed.iter().filter_map(|part| numbered(part)).filter(|(other, _)| *other == stem);
+    let mut numbers: Vec<&str> = of_stem.map(|(_, number)| number).collect();
+    let value = |number: &str| number.split(|it: char| !it.is_ascii_digit()).next()?.parse::<u64>().ok();
+    numbers.sort_by_key(|number| value(number));
+    let numbers: Vec<String> = numbers.into_iter().map(str::to_owned).collect();
+    (!numbers.is_empty()).then(|| WrongNumber::Part(wrong.to_owned(), numbers))
 }
 
 #[cfg(test)]
@@ -198,12 +238,45 @@ mod tests {
 
     #[test]
     fn of_a_number_that_no_id_has_those_are_told_that_ids_have() {
-        let ids = ["a/size_16/x", "a/size_4", "b/size_16", "b/sizes_9", "b/size_big"];
-        let found = |pattern| numbers(pattern, ids.into_iter());
-        assert_eq!(found("a/size_5"), Some(("size_5".to_owned(), vec![4, 16])));
-        assert_eq!(found("a/size_4"), None, "ids have it");
+        let ids = ["a/size_16/x", "a/size_4", "b/size_16", "b/sizes_9", "b/size_big", "b/think_2_holds"];
+        let found = |pattern| wrong_number(pattern, &ids, |id| ids.contains(&id));
+        let part = |part: &str, numbers: &[&str]| {
+            let numbers = numbers.iter().map(|it| (*it).to_owned()).collect();
+            Some(WrongNumber::Part(part.to_owned(), numbers))
+        };
+        assert_eq!(found("a/size_5"), part("size_5", &["4", "16"]));
+        assert_eq!(found("zz/size_5"), part("size_5", &["4", "16"]));
+        assert_eq!(found("b/think_3_holds"), part("think_3_holds", &["2_holds"]));
+        assert_eq!(found("zz/size_4"), None, "ids have it");
         assert_eq!(found("a/depth_4"), None, "no id has such a part");
         assert_eq!(found("a/size5"), None, "no number of that form");
+    }
+
+    /// Ids that no list holds: whatever p is up to 255, with q up to 9.
+    #[test]
+    fn the_part_that_is_wrong_is_named_and_no_other() {
+        let ids = ["x/lock/p_1/q_1", "x/lock/p_2/q_2", "y/q_3"];
+        let exists = |id: &str| {
+            let rest = id.strip_prefix("x/lock/p_").and_then(|rest| rest.split_once("/q_"));
+            rest.is_some_and(|(p, q)| p.parse::<u8>().is_ok() && q.len() == 1) || ids.contains(&id)
+        };
+        for (pattern, wrong) in [
+            ("x/lock/p_7/q_10", "q_10"),
+            ("x/lock/p_700/q_7", "p_700"),
+            ("p_7/q_10", "q_10"),
+            ("p_700/q_10", "p_700"),
+        ] {
+            let found = wrong_number(pattern, &ids, exists);
+            assert!(
+                matches!(&found, Some(WrongNumber::Part(part, _)) if part == wrong),
+                "{pattern}: {found:?}"
+            );
+        }
+        for pattern in ["p_7/q_7", "lock/p_2/q_1"] {
+            let found = wrong_number(pattern, &ids, exists);
+            let Some(WrongNumber::NeedsFullId(id)) = found else { panic!("{pattern}: {found:?}") };
+            assert!(exists(&id) && id.ends_with(pattern), "{id}");
+        }
     }
 
     struct List(&'static [(&'static str, Tier)]);
@@ -249,7 +322,7 @@ mod tests {
             ),
             (
                 "mutex/threads_3",
-                "nothing is called 'mutex/threads_3': no listed id has threads_3, but threads_ with 2, 4; a full id may have others",
+                "nothing is called 'mutex/threads_3': threads_3 does not fit; listed ids have threads_ with 2, 4",
             ),
             ("semaphor/e", "nothing is called 'semaphor/e'; did you mean semaphore?"),
             ("smph/psx", "nothing is called 'smph/psx'; did you mean semaphore/posix_named?"),

@@ -4,17 +4,18 @@ use oscost_families::record_database::{Cell, Locking};
 use oscost_recorddb::Layout;
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
+use oscost_stats::quantile::{median, sorted};
 
 use super::super::cell::name_of;
-use super::super::measured::{quantity, ratio, side_by_side, value};
-use super::super::model::Point;
+use super::super::measured::{Fits, ratio, side_by_side, value};
+use super::super::model::Model;
 use super::super::plan::ApuePlan;
 use super::super::published::added_by_the_book;
-use super::super::values::{fitted, model_of};
-use super::{ALMOST, added, every, repeated, single, sizes};
+use super::{ALMOST, every, single, sizes};
 use crate::found::{
     Found, Judged, Ours, Rows, grouped, judged, of_parts, ranged, times_to_hundredths, within,
 };
+use crate::measured::Measured;
 
 const OURS: &str = "ours";
 
@@ -92,34 +93,53 @@ fn prices_of_a_call(found: &Found<'_>, plan: &ApuePlan, way: Locking) -> Vec<(u3
     sizes(plan).into_iter().filter_map(price).collect()
 }
 
+/// By the launches that the table of the model has, so that both say one number of a cell.
 pub(super) fn by_model(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
-    let cells = fitted(found, plan);
-    let model = model_of(&cells)?;
-    let off = |(cell, point): &(Cell, Point)| {
-        let (cpu, by_model) = (quantity(found, cell, "cpu")?.1, model.cpu_ns(point));
-        let over = |ns: f64| by_model / ns;
-        let ratio = Estimate { value: over(cpu.value), low: over(cpu.high), high: over(cpu.low), ..cpu };
-        (cpu.low > 0.0).then_some((*cell, ratio))
-    };
-    let off: Vec<(Cell, Estimate)> = cells.iter().filter_map(off).collect();
-    // The end of an interval that is farthest off decides, so it is what is told.
-    let distance = |ratio: &Estimate| (ratio.high - 1.0).max(1.0 - ratio.low);
-    let (cell, worst) =
-        repeated(&off).into_iter().max_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)))?;
+    let repeated = Fits::of_repeated(found, plan);
+    let fits = if repeated.cells.is_empty() { Fits::of_single(found, plan) } else { repeated };
+    let price = |price: fn(&Model) -> f64| median(&sorted(fits.prices(price)));
+    let prices = format!(
+        "{:.2} us a record, {:.2} us a call of locking{}",
+        price(|model| model.visit_ns)? / 1e3,
+        price(|model| model.lock_call_ns)? / 1e3,
+        match price(|model| model.operation_ns)? {
+            0.0 => String::new(),
+            ns => format!(", {:.2} us an operation", ns / 1e3),
+        },
+    );
+    if !fits.can_be_off() {
+        let why = "as many prices as rows fit whatever the rows cost; give more values of nrec= or lock=";
+        return Some((Judgement::NotTestableHere, format!("{prices}: {why}")));
+    }
+    let off: Vec<(Cell, Estimate)> =
+        fits.cells.iter().filter_map(|(cell, points)| Some((*cell, over_runs(&fits.off(points))?))).collect();
+    let farthest =
+        |distance: fn(&Estimate) -> f64| off.iter().max_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)));
+    let told = |(cell, ratio): &(Cell, Estimate)| format!("{}, {}", name_of(cell), share_off(ratio));
+    let worst = farthest(|ratio| (ratio.value - 1.0).abs())?;
+    // The end of an interval that is farthest off decides, and it may be another row's.
+    let widest = farthest(|ratio| (ratio.high - 1.0).max(1.0 - ratio.low))?;
+    let widest =
+        if widest.0 == worst.0 { String::new() } else { format!("; least certain: {}", told(widest)) };
     Some((
         every(off.iter().map(|(_, ratio)| (*ratio, within(ratio, 0.9, 1.1))))?,
-        format!(
-            "{:.2} us a record, {:.2} us a call of locking{}; farthest off: {}, {}",
-            model.visit_ns / 1e3,
-            model.lock_call_ns / 1e3,
-            match model.operation_ns {
-                0.0 => String::new(),
-                ns => format!(", {:.2} us an operation", ns / 1e3),
-            },
-            name_of(&cell),
-            added(&worst)
-        ),
+        format!("{prices}; farthest off: {}{widest}", told(worst)),
     ))
+}
+
+/// "-0.65 % (-5.04 .. 3.75)", as the table has it.
+fn share_off(ratio: &Estimate) -> String {
+    let off = |times: f64| times - 1.0;
+    let Estimate { value, low, high, extremes } = *ratio;
+    ranged(&Estimate { value: off(value), low: off(low), high: off(high), extremes }, 100.0, 2, " %")
+}
+
+/// Over several launches with their interval; of a single one the value, which has none.
+fn over_runs(values: &[f64]) -> Option<Estimate> {
+    match values {
+        [value] => Some(Estimate { value: *value, low: *value, high: *value, extremes: true }),
+        values => Measured::of_runs(values).map(Measured::estimate),
+    }
 }
 
 pub(super) fn twice(found: &Found<'_>, plan: &ApuePlan, nrec: u32, children: u32) -> Option<Judged> {

@@ -300,28 +300,73 @@ fn a_difference_of_two_single_runs_is_no_price() {
     assert!(words.ends_with("needs two numbers of records with repeated runs"), "{words}");
 }
 
+/// A cell with one operation's counts, whose launches took these times.
+fn counted(locking: Locking, nrec: u32, cpu: [f64; 2]) -> Figure {
+    let nrec = f64::from(nrec);
+    let calls = [0.0, 0.2, 0.4][locking as usize] * nrec;
+    let counts = [("visits", [nrec * nrec; 2]), ("operations", [nrec; 2])];
+    let quantities = [&counts[..], &[("lock_calls", [calls; 2]), ("cpu", cpu)][..]].concat();
+    ran(locking, 1, nrec as u32, &quantities)
+}
+
 #[test]
 fn a_model_that_is_a_tenth_off_does_not_hold() {
-    for (coarse, expected, off) in
-        [(2300.0, Holds, "-9 % (-9 .. -9 %)"), (2500.0, HoldsInPart, "-14 % (-14 .. -14 %)")]
-    {
-        let of = |locking, calls: f64, cpu: f64| {
-            let counts = [("visits", [1000.0; 2]), ("operations", [100.0; 2])];
-            ran(
-                locking,
-                1,
-                500,
-                &[&counts[..], &[("lock_calls", [calls; 2]), ("cpu", [cpu; 2])][..]].concat(),
-            )
-        };
-        let figures = [
-            of(Locking::None, 0.0, 1000.0),
-            of(Locking::Coarse, 100.0, coarse),
-            of(Locking::Fine, 200.0, 3000.0),
-        ];
+    for (coarse, expected, off) in [(2.3e6, Holds, "-8.8"), (2.5e6, HoldsInPart, "-14.")] {
+        let figures = [(Locking::None, 1e6), (Locking::Coarse, coarse), (Locking::Fine, 3e6)]
+            .map(|(locking, cpu)| counted(locking, 500, [cpu, cpu + f64::from(locking as u8)]));
         let (judgement, words) = by_model(&on_disk(&figures), &plan()).expect("a model");
         assert_eq!(judgement, expected, "{words}");
-        assert!(words.ends_with(&format!("farthest off: 500, coarse, {off}")), "{words}");
+        assert!(words.contains(&format!("farthest off: 500, coarse, {off}")), "{words}");
+    }
+}
+
+#[test]
+fn a_model_with_as_many_prices_as_rows_is_not_judged() {
+    let rows = [
+        counted(Locking::None, 500, [1e6, 1.1e6]),
+        counted(Locking::Fine, 500, [9e6, 2e6]),
+        counted(Locking::Coarse, 500, [4e6, 5e6]),
+        counted(Locking::None, 1000, [4.1e6, 4e6]),
+        counted(Locking::Fine, 1000, [5e6, 6e6]),
+    ];
+    for (figures, testable) in
+        [(&rows[..2], false), (&rows[..3], true), (&[rows[0].clone(), rows[3].clone()][..], false)]
+    {
+        let judged = by_model(&on_disk(figures), &plan());
+        let can = judged.as_ref().is_some_and(|(judgement, _)| *judgement != NotTestableHere);
+        assert_eq!(can, testable, "{judged:?}");
+        let mut told = Rows::of("apue");
+        super::super::values::values(&on_disk(figures), &plan(), &mut told);
+        let off = crate::found::test::cell(&told.rows, "The cost model", "500, none", "off");
+        assert_eq!(off.is_some(), testable, "what cannot be off has no column of it");
+    }
+}
+
+#[test]
+fn the_row_that_is_farthest_off_is_told_as_in_the_table() {
+    for scale in [[1.0, 1.1, 0.95, 1.0], [1.05, 1.0, 1.0, 0.8], [0.7, 1.0, 1.2, 1.0]] {
+        let ways = [(Locking::None, 500), (Locking::Fine, 500), (Locking::None, 1000), (Locking::Fine, 1000)];
+        let figures: Vec<Figure> = ways
+            .into_iter()
+            .zip(scale)
+            .map(|((locking, nrec), scale)| {
+                let ns = f64::from(nrec).powi(2) + f64::from(nrec) * 100.0 * f64::from(locking as u8);
+                counted(locking, nrec, [ns * scale, ns * (1.3 + scale / 5.0)])
+            })
+            .collect();
+        let mut told = Rows::of("apue");
+        super::super::values::values(&on_disk(&figures), &plan(), &mut told);
+        let off = ways.map(|(locking, nrec)| {
+            let row = name_of(&plan().cell(locking, 1, nrec));
+            let cell = crate::found::test::cell(&told.rows, "The cost model", &row, "off");
+            (row, cell.and_then(|cell| cell.measured).expect("measured"))
+        });
+        let (row, share) =
+            off.into_iter().max_by(|a, b| a.1.value.abs().total_cmp(&b.1.value.abs())).expect("rows");
+        let (_, words) = by_model(&on_disk(&figures), &plan()).expect("a model");
+        let [value, low, high] = [share.value, share.low, share.high].map(|it| it * 100.0);
+        let told = format!("farthest off: {row}, {value:.2} % ({low:.2} .. {high:.2})");
+        assert!(words.contains(&told), "{words}: {told}");
     }
 }
 

@@ -137,6 +137,11 @@ pub(super) fn several(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         "4.2.3, figure 30, the other half (ours)",
         Ours("for Linux sockets the standard deviation of the last client does not increase significantly with the clients count"),
         several_only(enough, || {
+            // Divided by itself it would hold whatever it is.
+            if settings.clients.len() < 2 {
+                let one = "one number of clients has no growth: give clients= several";
+                return Some((Judgement::NotTestableHere, one.to_owned()));
+            }
             let sds: Option<Vec<Estimate>> = settings
                 .clients
                 .iter()

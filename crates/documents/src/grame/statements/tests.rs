@@ -286,6 +286,19 @@ fn a_deviation_is_stable_up_to_twice_the_first() {
 }
 
 #[test]
+fn one_number_of_clients_has_no_growth() {
+    let figures = figures(0.99, 2000.0);
+    let mut parameters = crate::DocumentParameters::default();
+    for (clients, growth) in [(vec![10], false), (vec![1, 10], true)] {
+        parameters.grame.clients = clients;
+        let judged = crate::grame::DOCUMENT.judge(&Found::of(&figures, &[], &[]), &parameters);
+        let (judgement, because) = verdict(&judged, "does not increase significantly");
+        assert_eq!(judgement == NotTestableHere, !growth, "{because}");
+        assert_eq!(because.contains("one number of clients has no growth"), !growth, "{because}");
+    }
+}
+
+#[test]
 fn a_switch_is_a_hop_without_half_of_what_a_pipe_costs() {
     let mut figures = figures(0.99, 2000.0);
     set_within(of(&mut figures, HOP), "floor", 4000.0, 6000.0);

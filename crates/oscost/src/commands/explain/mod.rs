@@ -67,7 +67,7 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
             if let Some(words) = words::told(thing, found.way, &ids) {
                 talk.say(words);
             }
-            let card = found.cards[best(thing, &ids)];
+            let card = found.cards[best(thing, found.way, &ids)];
             let others: Vec<&str> = ids.into_iter().filter(|id| *id != card.id.as_str()).collect();
             Ok(figure::page(card, &others, talk))
         }
@@ -98,10 +98,12 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
     }
 }
 
-/// Of ids that a word found, the one that is explained: a part of it is the word, and it is short.
-fn best(thing: &str, ids: &[&str]) -> usize {
+/// Of ids that a word found, the one that is explained: a part of it is the word, or it is meant by a word of others, and it is
+/// short.
+fn best(thing: &str, way: Way, ids: &[&str]) -> usize {
     let word = thing.to_lowercase().replace('-', "_");
-    let rank = |id: &str| (!id.split('/').any(|part| part == word), id.split('/').count());
+    let is_meant = |id: &str| !matches!(way, Way::Synonym(synonym) if !synonym.means(id));
+    let rank = |id: &str| (!id.split('/').any(|part| part == word), !is_meant(id), id.split('/').count());
     (0..ids.len()).min_by_key(|&at| rank(ids[at])).unwrap_or(0)
 }
 

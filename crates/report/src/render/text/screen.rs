@@ -10,12 +10,16 @@ use crate::words::{left, right, width};
 
 /// Columns before a name.
 const INDENT: usize = 2;
+/// Columns before the notes.
+const GAP: usize = 2;
 /// Columns of a label, with the blanks behind it.
 const LABEL: usize = 11;
 /// No name gives way to numbers beyond this.
 const LEAST: usize = 6;
-/// A note with fewer columns than this says nothing.
+/// Of a reason, or of a number and its name, fewer columns than this say nothing.
 const NOTE: usize = 8;
+/// What stands for words that do not fit. Names give way to it.
+const SIGN: &str = "...";
 /// Columns further apart are worth it where notes keep so many.
 const WIDE_NOTES: usize = 30;
 /// What stands behind the quantity that `compare` judges.
@@ -101,7 +105,8 @@ impl Columns {
                 columns.cells = cells;
             }
         }
-        let over = columns.total().saturating_sub(page);
+        let sign = if rows().any(|row| !row.notes.is_empty()) { GAP + SIGN.len() } else { 0 };
+        let over = (columns.total() + sign).saturating_sub(page);
         columns.name = columns.name.saturating_sub(over).max(columns.name.min(LEAST));
         // A unit may be of any length.
         let over = columns.total().saturating_sub(page);
@@ -166,7 +171,7 @@ fn line(row: &Line, columns: &Columns, page: &mut Lines<'_>) -> io::Result<()> {
                     parts.push(((if is_judged { JUDGED } else { " " }).to_owned(), false));
                 }
             }
-            let room = columns.page.saturating_sub(columns.total() + 2);
+            let room = columns.page.saturating_sub(columns.total() + GAP);
             let notes = notes(&row.notes, room);
             if !notes.is_empty() {
                 parts.push((format!("  {notes}"), false));
@@ -206,6 +211,8 @@ fn cut(note: &str, room: usize) -> String {
             whole_words(name, left).map_or(String::new(), |name| format!("{number} {name}"))
         }
         _ if is_number => String::new(),
+        // A warning is never left out without a sign.
+        _ if room < NOTE => return if room < SIGN.len() { String::new() } else { SIGN.to_owned() },
         _ => elided(note, room),
     };
     if width(&cut) < NOTE { String::new() } else { cut }
@@ -247,7 +254,8 @@ mod tests {
         assert_eq!(of(&["12.3 .. 41.0 us"], 14), "", "half an interval is none");
         let long = ["too scattered for an interval"];
         assert_eq!(of(&long, 20), "too scattered for...");
-        assert_eq!(of(&long, 7), "");
+        assert_eq!(of(&long, 7), "...", "what is cut says so");
+        assert_eq!(of(&long, 2), "");
     }
 
     #[test]

@@ -22,12 +22,11 @@ const NO_CALLS: f64 = 0.0005;
 pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: RowChoice) -> Line {
     let (mut said, mut first) = (Vec::new(), None);
     let cells = cells(story, figure, &mut said);
-    let mut notes: Vec<Note> = said.into_iter().map(Note::from).collect();
+    let warnings = if cells.is_ok() { warnings(story, figure) } else { String::new() };
+    let mut notes: Vec<Note> =
+        Some(warnings).into_iter().chain(said).filter(|it| !it.is_empty()).map(Note::from).collect();
     if cells.is_ok() {
         let mut say = |words: String| notes.push(words.into());
-        if figure.evidence.verdict != Verdict::Checked {
-            say(figure.evidence.verdict.name().to_owned());
-        }
         if is_beside(story, figure) {
             say(BESIDE.to_owned());
         }
@@ -36,12 +35,17 @@ pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: Row
             first = first.or(ratio);
         }
         notes.extend(additions(story, figure));
-        let marks =
-            figure.marks.iter().filter(|mark| is_of_a_row(story, **mark)).map(|it| it.words().to_owned());
-        notes.extend(differences(story, figure).into_iter().chain(marks).map(Note::from));
+        notes.extend(differences(story, figure).into_iter().map(Note::from));
     }
     let below = if choice.verbose { below(story, figure) } else { Vec::new() };
     Line { name, cells, notes, ratio: first, below }
+}
+
+/// What the audit found, and the marks: one note, and the first, for what does not fit is cut from the right.
+fn warnings(story: &Story<'_>, figure: &Figure) -> String {
+    let verdict = Some(figure.evidence.verdict).filter(|it| *it != Verdict::Checked).map(Verdict::name);
+    let marks = figure.marks.iter().filter(|mark| is_of_a_row(story, **mark)).map(|mark| mark.words());
+    verdict.into_iter().chain(marks).collect::<Vec<_>>().join("; ")
 }
 
 /// Whether nobody asked for the figure, and it was measured because another one is divided by it or has it subtracted. Only
