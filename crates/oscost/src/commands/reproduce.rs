@@ -161,8 +161,8 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     session.measured.result.answers = asked;
     let saved = session.save();
     let stored = saved.as_ref().ok().cloned().flatten();
-    let rows = crosscheck::rows(&lmbench, Some(&session.measured.result));
-    let c = crosscheck::rows(&copied, Some(&session.measured.result));
+    let rows = crosscheck::rows(&lmbench, &session.measured.result);
+    let c = crosscheck::rows(&copied, &session.measured.result);
     let sheet = if options.worksheet {
         worksheet(&names, &found_in(&session.measured.result))
     } else {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use oscost_harness::{ForeignOutput, Lost, OwnFolder, Supervisor, run_command};
+use oscost_report::Reason;
 
 use super::{HEADLINE, Peer, Probe, before, find, printed};
 
@@ -80,7 +81,7 @@ macro_rules! copy {
         Probe {
             quantity: $quantity,
             step_ns: $step,
-            ..probe!($name, $arguments; $measures, "as the program prints it, in ns", Some($counterpart), ""; $reader)
+            ..probe!($name, $arguments; $measures, "as the program prints it, in ns", $counterpart, Reason::NONE; $reader)
         }
     };
 }
@@ -183,12 +184,15 @@ const ONE_CALL: Probe = system_calls!(
     "difference",
     "make a system call:"
 );
-const STUB: &str = "a compiler calls sem_wait and sem_post through a stub, unless it is told -fno-plt";
-const READ_BACK: &str = "ours reads back what -O0 only writes";
-const MAY_BE_DELETED: &str = "at this level a compiler may delete a loop that calls nothing";
+const STUB: Reason =
+    Reason::larger("a compiler calls sem_wait and sem_post through a stub, unless it is told -fno-plt");
+const READ_BACK: Reason = Reason::smaller("ours reads back what -O0 only writes");
+const MAY_BE_DELETED: Reason =
+    Reason::smaller("at this level a compiler may delete a loop that calls nothing");
 /// What the one call of document 003's first program takes besides.
-const FIRST_CALL: &str = "the loader looks getpid up at this program's first call, which also touches its page for the first time; a worker \
-    of ours has called it before";
+const FIRST_CALL: Reason = Reason::larger(
+    "the loader looks getpid up at this program's first call, which also touches its page for the first time; a worker of ours has called it before",
+);
 
 /// The mean of the values that the clients print, one a line in us.
 fn mean_of_values(output: &ForeignOutput) -> Result<BTreeMap<String, f64>, String> {
@@ -339,7 +343,7 @@ mod tests {
             let name = if probe.command[0] == "sh" { CLIENT.name } else { name };
             assert!(PROGRAMS.iter().any(|program| program.name == name), "{name}");
             assert!(LEVELS.iter().any(|(suffix, _)| *suffix == level), "{level}");
-            let benchmark = catalogue.find(probe.counterpart.expect("one each")).expect(probe.name);
+            let benchmark = catalogue.find(probe.counterpart).expect(probe.name);
             assert!(benchmark.card().quantities.iter().any(|it| it.name == probe.quantity), "{}", probe.name);
         }
     }
