@@ -174,8 +174,8 @@ pub fn contestants(asked: &[Asked], cpus: &[usize]) -> Vec<Foreign> {
         .collect()
 }
 
-/// The reader's copies of the C programs of these documents.
-pub fn of_copies(copies: &Copies, documents: &[&str]) -> Vec<Asked> {
+/// The reader's copies of the C programs of these documents; an error where there is none, or not one compiles.
+pub fn of_copies(copies: &Copies, documents: &[&str]) -> Result<Vec<Asked>, Ended> {
     let is_of = |probe: &&Probe| {
         let document = probe.counterpart.split('/').next();
         document.is_some_and(|name| documents.contains(&name))
@@ -187,7 +187,11 @@ pub fn of_copies(copies: &Copies, documents: &[&str]) -> Vec<Asked> {
         };
         Asked { peer: &C, probe, path, lack }
     };
-    C.probes.iter().filter(is_of).map(asked).collect()
+    let asked: Vec<Asked> = C.probes.iter().filter(is_of).map(asked).collect();
+    match asked.first().and_then(|first| first.lack.as_ref()) {
+        Some(lack) if counterparts(&asked).is_empty() => Err(Ended::misuse(format!("--c: {lack}"))),
+        _ => Ok(asked),
+    }
 }
 
 /// Ids of our forms of what is there.
@@ -308,7 +312,7 @@ fn here(mut asked: Vec<Asked>) -> Vec<Asked> {
 }
 
 /// A sentence for each peer of which no program is here.
-fn absent_peers(asked: &[Asked]) -> Vec<String> {
+pub fn absent_peers(asked: &[Asked]) -> Vec<String> {
     let of_peers = asked.chunk_by(|one, other| one.peer.name == other.peer.name);
     let absent_peers = of_peers.filter(|of| of.iter().all(|it| it.path.is_none())).filter_map(<[_]>::first);
     absent_peers.map(|it| format!("{} is {}", it.peer.name, absent(it.peer, it.probe))).collect()

@@ -220,8 +220,11 @@ impl Copies {
     /// Compiles what of the programs is in `sources`, each at each level that is compared.
     ///
     /// # Errors
-    /// In words: no folder can be made for them, or no worker started, in which a compiler ends with this program.
+    /// In words: there is no compiler, no folder can be made for them, or no worker started, in which a compiler ends with this
+    /// program.
     pub fn compile(sources: &Path) -> Result<Self, String> {
+        let compiler = ["cc", "gcc", "clang"].into_iter().find_map(|name| find(name, None));
+        let compiler = compiler.ok_or("no C compiler: apt install gcc")?;
         let place = std::env::temp_dir();
         let kept = OwnFolder::make(&place)
             .map_err(|why| format!("no folder for programs in {}: {why}", place.display()))?;
@@ -239,13 +242,13 @@ impl Copies {
                 }
             })
         };
-        Self::compile_at(folder, Some(kept), sources, &run)
+        Self::compile_at(folder, Some(kept), (&compiler, sources), &run)
     }
 
     fn compile_at(
         folder: PathBuf,
         kept: Option<OwnFolder>,
-        sources: &Path,
+        (compiler, sources): (&Path, &Path),
         run: &Run<'_>,
     ) -> Result<Self, String> {
         let told = |error: std::io::Error| format!("no folder for programs at {}: {error}", folder.display());
@@ -253,16 +256,10 @@ impl Copies {
         for (name, text) in HEADERS {
             fs::write(folder.join(name), text).map_err(told)?;
         }
-        let compiler = ["cc", "gcc", "clang"].into_iter().find_map(|name| find(name, None));
         for program in &PROGRAMS {
             for (suffix, option) in LEVELS {
                 let name = format!("{}_{suffix}", program.name);
-                let made = match &compiler {
-                    None => Err("no C compiler: apt install gcc".to_owned()),
-                    Some(compiler) => {
-                        program.compile(compiler, option, sources, &folder.join(&name), &folder, run)
-                    }
-                };
+                let made = program.compile(compiler, option, sources, &folder.join(&name), &folder, run);
                 if let Err(why) = made {
                     copies.lacks.insert(name, why);
                 }
@@ -379,19 +376,15 @@ mod tests {
             Ok(ForeignOutput { stderr, code: done.status.code(), ..ForeignOutput::default() })
         };
         let at = folder.path().to_owned();
-        let copies = Copies::compile_at(at, None, sources.path(), &run).expect("a folder");
-        if find("cc", None).is_some() {
-            assert!(copies.program(probe("system_call_1_o0")).is_ok_and(|path| path.is_file()));
-            let broken = copies.program(probe("system_call_2_o0")).expect_err("no C");
-            assert!(broken.contains("does not compile"), "{broken}");
-            let alone = copies.program(probe("loop_alone_o2")).expect("our main beside the document's");
-            let told = Command::new(alone).output().expect("it runs");
-            assert_eq!(told.stdout, b"Loop without the call: 1.000000000 ns\n", "{told:?}");
-            let absent = copies.program(probe("client_o0")).expect_err("no file");
-            assert!(absent.contains("there is no") && absent.ends_with("server.c"), "{absent}");
-        } else {
-            let lack = copies.program(probe("system_call_1_o0")).expect_err("no compiler");
-            assert!(lack.contains("apt install gcc"), "{lack}");
-        }
+        let Some(compiler) = find("cc", None) else { return };
+        let copies = Copies::compile_at(at, None, (&compiler, sources.path()), &run).expect("a folder");
+        assert!(copies.program(probe("system_call_1_o0")).is_ok_and(|path| path.is_file()));
+        let broken = copies.program(probe("system_call_2_o0")).expect_err("no C");
+        assert!(broken.contains("does not compile"), "{broken}");
+        let alone = copies.program(probe("loop_alone_o2")).expect("our main beside the document's");
+        let told = Command::new(alone).output().expect("it runs");
+        assert_eq!(told.stdout, b"Loop without the call: 1.000000000 ns\n", "{told:?}");
+        let absent = copies.program(probe("client_o0")).expect_err("no file");
+        assert!(absent.contains("there is no") && absent.ends_with("server.c"), "{absent}");
     }
 }

@@ -37,6 +37,21 @@ fn what_is_not_here_is_said_with_how_to_get_it() {
     home.ask(&["crosscheck", "no/such/id"]).refused(2, "no peer measures 'no/such/id'");
 }
 
+/// It was measured for a minute beside a table of nothing.
+#[test]
+fn a_reproduction_beside_no_program_is_refused() {
+    let home = Home::new();
+    let folder = home.path().display().to_string();
+    let lmbench = format!("lmbench={folder}");
+    home.ask(&["reproduce", "context-switch", "--quick", "--with", &lmbench])
+        .refused(5, "lmbench is not here: lat_syscall was not found");
+    let call = ["reproduce", "tlpi", "--quick", "--c", &folder];
+    measured(home.command(&call).env("PATH", "/nonexistent")).refused(5, "--c: no C compiler");
+    if oscost_sys::program::find("cc").is_some() {
+        home.ask(&call).refused(2, "there is no").says("benchmark_posix_sem.c");
+    }
+}
+
 #[test]
 #[ignore = "longer: it measures for long"]
 fn no_program_of_the_current_folder_is_run_by_its_name() {
