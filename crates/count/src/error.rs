@@ -68,12 +68,6 @@ impl Error {
             other => other,
         }
     }
-
-    /// Whether the guest is to blame, and not the input: its row is withheld.
-    #[must_use]
-    pub fn is_of_the_guest(&self) -> bool {
-        matches!(self, Self::Guest { .. })
-    }
 }
 
 /// An error of std as one of this crate.

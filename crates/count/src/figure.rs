@@ -7,6 +7,7 @@ use oscost_results::{Counted, Estimate, Figure, InstructionCount, Quantity, Repe
 
 use crate::message::{CountOutcome, CountRow, InstructionCounts};
 use crate::trace::Followed;
+use crate::unusual::difference;
 
 /// Name and unit of the quantity.
 pub const INSTRUCTIONS: &str = "instructions";
@@ -59,8 +60,10 @@ pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &Co
     let idle_share = all.iter().map(|counts| counts.idle_share).fold(0.0, f64::max);
     if idle_share > IDLE {
         let share = idle_share * 100.0;
+        // One reason for all that sleep: how much each did is its own.
         let why =
-            format!("it sleeps: for {share:.0} % of its time nothing was executed while the clock ran on");
+            "it sleeps, and nothing is executed for a part of its time while the clock runs on".to_owned();
+        figure.remarks.push(format!("it slept for {share:.0} % of its time"));
         apart::withhold(&mut figure, Status::Unsupported, why, String::new());
         return figure;
     }
@@ -125,9 +128,8 @@ pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &Co
 fn took_otherwise(followed: &Followed, row: &CountRow, usual: u64) -> Option<String> {
     let CountOutcome::Counted(counts) = &row.outcome else { return None };
     let other = followed.each.iter().copied().find(|&each| each != usual)?;
-    let (by, word) = (other.abs_diff(usual), if other > usual { "more" } else { "fewer" });
     let agree = followed.between_readings == Some(counts.followed);
-    agree.then(|| format!("iterations that were traced later take {by} {word}"))
+    agree.then(|| format!("iterations that were traced later take {}", difference(other, usual)))
 }
 
 /// What the two instruments say of each other, where they do not agree: the guest's clock, and the log of executed
@@ -194,11 +196,8 @@ fn reported(values: &[Counted], usual: u64) -> Vec<String> {
     others.sort_by_key(|value| std::cmp::Reverse(value.times));
     let own = values.iter().find(|value| value.instructions == usual).map_or(0, |value| value.times);
     let mut parts = vec![format!("{own} of {all} take {usual}")];
-    parts.extend(others.iter().take(SHOWN).map(|value| {
-        let (more, less) = (value.instructions.checked_sub(usual), usual.abs_diff(value.instructions));
-        let word = if more.is_some() { "more" } else { "fewer" };
-        format!("{} {less} {word}", value.times)
-    }));
+    let one = |value: &&Counted| format!("{} take {}", value.times, difference(value.instructions, usual));
+    parts.extend(others.iter().take(SHOWN).map(one));
     if others.len() > SHOWN {
         parts.push(format!("{} others in between or beyond", others.len() - SHOWN));
     }
@@ -215,7 +214,7 @@ fn shift(boot: &[Counted], other: &[Counted]) -> Option<String> {
     if first == there || boot.len() != other.len() || !boot.iter().zip(other).all(alike) {
         return None;
     }
-    Some(format!("{} {}", first.abs_diff(there), if there > first { "more" } else { "fewer" }))
+    Some(difference(there, first))
 }
 
 /// Why operations differ, as far as the counts show it.
@@ -350,7 +349,7 @@ mod tests {
             let card = Card { operations_per_iteration: operations, ..card() };
             let count = of_rows(&card, &[&row], None).count.expect("a count");
             assert_eq!((count.repeats, count.frame), (Repeats::Reproducible, 10));
-            assert_eq!(count.why, Some(format!("{of}63 of 64 take 340, 1 5000 more")));
+            assert_eq!(count.why, Some(format!("{of}63 of 64 take 340, 1 take 5000 more")));
         }
     }
 
@@ -363,7 +362,7 @@ mod tests {
         let count = of_rows(&card(), &[&one, &other], None).count.expect("a count");
         assert_eq!(
             count.why.as_deref(),
-            Some("64 of 64 take 340; boots differ, in another 63 of 64 take 340, 1 57 more")
+            Some("64 of 64 take 340; boots differ, in another 63 of 64 take 340, 1 take 57 more")
         );
     }
 
@@ -382,9 +381,9 @@ mod tests {
         };
         assert_eq!(
             why(boot(3, 3)),
-            "63 of 64 take 340, 1 5000 more; boots differ, in another each takes 3 more"
+            "63 of 64 take 340, 1 take 5000 more; boots differ, in another each takes 3 more"
         );
-        assert!(why(boot(3, 4)).ends_with("in another 0 of 64 take 340, 63 3 more, 1 5004 more"));
+        assert!(why(boot(3, 4)).ends_with("in another 0 of 64 take 340, 63 take 3 more, 1 take 5004 more"));
         let (one, fewer) = (boot(3, 3), boot(0, 0));
         let count = of_rows(&card(), &[&one, &fewer], None).count.expect("a count");
         assert!(count.why.expect("a reason").ends_with("in another each takes 3 fewer"));

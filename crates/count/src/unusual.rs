@@ -56,7 +56,7 @@ impl Unusual {
     /// In words, beside a usual iteration's number.
     #[must_use]
     pub fn reported(&self, usual: u64) -> String {
-        let (by, word) = (self.took.abs_diff(usual), if self.took > usual { "more" } else { "fewer" });
+        let by = difference(self.took, usual);
         let mut changes: Vec<(&String, i64)> = self.changes.iter().map(|(name, &by)| (name, by)).collect();
         changes.sort_by_key(|&(name, by)| (std::cmp::Reverse(by.abs()), name.clone()));
         let mut parts: Vec<String> =
@@ -66,8 +66,13 @@ impl Unusual {
             let sum: i64 = rest.iter().map(|(_, by)| by).sum();
             parts.push(format!("{} other functions {sum:+}", rest.len()));
         }
-        format!("{} of {} iterations take {by} {word}: {}", self.times, self.of, parts.join(", "))
+        format!("{} of {} iterations take {by}: {}", self.times, self.of, parts.join(", "))
     }
+}
+
+/// "3 more"
+pub(crate) fn difference(there: u64, usual: u64) -> String {
+    format!("{} {}", there.abs_diff(usual), if there > usual { "more" } else { "fewer" })
 }
 
 #[cfg(test)]

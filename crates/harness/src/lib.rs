@@ -25,7 +25,7 @@ pub use benchmark::claims::stated;
 pub use benchmark::common_claims as claims;
 pub use benchmark::directory::{Directory, Place};
 pub use benchmark::foreign::{Foreign, Reader};
-pub use benchmark::requirements::lacking;
+pub use benchmark::requirements::{lacking, uncountable};
 pub use benchmark::setting::{Given, Setting, Takes, duration_ns};
 pub use benchmark::{
     Batched, Benchmark, Outcome, Participant, PostCondition, Series, SeriesPlan, SetUp, Sharing, Sink,

@@ -52,10 +52,13 @@ pub const MEANINGS: &[(&str, &str)] = &[
     ),
     (
         "5",
-        "unfit: doctor found the machine or the instrument so, another run is measuring, --require-realtime was refused, the clock runs at a wrong rate, memory is short, the program has more privilege than its caller, this system is not Linux, or what the command needs is missing or refused (a tick server, a compiler, root for bill --pid)",
+        "unfit: doctor found the machine or the instrument so, another run is measuring, --require-realtime was refused, the clock runs at a wrong rate, memory is short, the program has more privilege than its caller, this system is not Linux, or what the command needs is missing or refused (a tick server, a compiler, qemu, a program of a peer, root for bill --pid, tracefs)",
     ),
     ("70", "internal error: please report it"),
-    ("125", "compare --bisect: unclear or withheld; git skips the commit"),
+    (
+        "125",
+        "compare --bisect: it may be slower or not, was withheld, or the kernel does not boot; git skips the commit",
+    ),
     (
         "129, 130, 143",
         "ended by SIGHUP, SIGINT or SIGTERM; what run, reproduce and bill have measured is saved and marked partial, and count saves each kernel that it has finished",

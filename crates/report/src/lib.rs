@@ -20,7 +20,7 @@ pub use data::csv::reproductions_csv;
 pub use data::json::agreement_json;
 pub use data::open_metrics::open_metrics;
 pub use data::rows::{RowFormat, rows, rows_header, rows_of};
-pub use judge::{Agreement, Side};
+pub use judge::{Agreement, Reason, Side};
 pub use named::Named;
 pub use render::text::style::Style;
 pub use show::{

@@ -394,20 +394,20 @@ mod tests {
     #[test]
     fn a_crosscheck_is_harmless_in_every_format() {
         let quoted = Estimate { value: 114.0, low: 104.0, high: 124.0, extremes: false };
+        let side = Side { quoted, best: 104.0, spread: 0.2, seconds: 1.5, launches: 7 };
         let row = |found| Agreement {
             peer: "perf/x".into(),
             version: "perf version 6.1 \u{1b}[31m".into(),
             measures: "a thing".into(),
             conversion: "x 1000".into(),
             found,
-            ours: None,
+            ours: ("syscall/getppid".into(), Ok(side)),
             ratio: None,
             failures: String::new(),
             step: 0.0,
-            differs: "a mean".into(),
+            differs: judge::Reason::either("a mean"),
         };
-        let side = Side { quoted, best: 104.0, spread: 0.2, seconds: 1.5, launches: 7 };
-        let rows = [row(Ok(side)), row(Err("\u{202e}<script>".into()))];
+        let rows = [row(Ok(Side { best: 130.0, ..side })), row(Err("\u{202e}<script>".into()))];
         let mut text = Vec::new();
         agreement(&rows, &Style { width: 80, unicode: true, colour: false }, &mut text).unwrap();
         agreement_markdown(&rows, &mut text).unwrap();
@@ -415,7 +415,7 @@ mod tests {
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
         assert!(text.contains("perf/x") && text.contains("114 ns") && text.contains("7 rounds"), "{text}");
         let json = agreement_json(&rows);
-        assert_eq!(json["rows"][0]["verdict"], "nothing of ours: a mean");
+        assert_eq!(json["rows"][0]["verdict"], "differs: a mean");
         assert_eq!(json["rows"][1]["found"]["why"], "\u{202e}<script>");
     }
 }

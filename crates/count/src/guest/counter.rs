@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use oscost_harness::{Batched, Card, Catalogue, Claim, Need, Participant, Placement, Subject, Unable, apart};
+use oscost_harness::{Batched, Card, Catalogue, Claim, Participant, Subject, Unable, apart, uncountable};
 use oscost_sys::clock::{pause, tsc};
 use oscost_sys::guest::{Marks, execute};
 use oscost_sys::kernel_clock::KernelClock;
@@ -91,10 +91,8 @@ fn one(catalogue: &Catalogue, plan: &CountPlan, index: u64, timer: Timer) -> Cou
         return CountOutcome::Failed("the program in the guest has no such benchmark".to_owned());
     };
     let card = benchmark.card();
-    let several = card.needs.iter().any(|need| matches!(need, Need::Cpus(cpus) if *cpus > 1));
-    if several || card.placement == Placement::CrossCpu {
-        let why = "it needs several CPUs, and the machine that counts has one".to_owned();
-        return CountOutcome::Unsupported { why, remedy: String::new() };
+    if let Some(why) = uncountable(card) {
+        return CountOutcome::Unsupported { why: why.to_owned(), remedy: String::new() };
     }
     let subject = match apart::set_up(benchmark, 0) {
         Ok(subject) => subject,
@@ -102,8 +100,7 @@ fn one(catalogue: &Catalogue, plan: &CountPlan, index: u64, timer: Timer) -> Cou
         Err(Unable::Failed(error)) => return CountOutcome::Failed(apart::failure("set-up", error)),
     };
     let Subject::Batched(mut batched) = subject else {
-        let why = "it holds the clock itself: there is no single operation to be counted".to_owned();
-        return CountOutcome::Unsupported { why, remedy: String::new() };
+        return CountOutcome::Failed("its set-up made a series, and its card says none".to_owned());
     };
     let sleeps = sleeps(card);
     let mut counter =

@@ -1,6 +1,6 @@
 //! What a benchmark needs from the machine, checked before its set-up.
 
-use super::card::{Need, Placement};
+use super::card::{Card, Need, Placement};
 use super::catalogue::Choice;
 
 /// What a benchmark needs and these CPUs do not give, with what to do about it.
@@ -13,11 +13,7 @@ pub fn lacking(choice: &Choice, cpus: &[usize]) -> Option<(String, String)> {
             "name CPUs that may be used, or allow this one (taskset, cpuset, --cpu)".to_owned(),
         ));
     }
-    let cpus = cpus.len();
-    let least = card.needs.iter().map(|need| match need {
-        Need::Cpus(count) => usize::try_from(*count).unwrap_or(usize::MAX),
-    });
-    let least = least.max().unwrap_or(1).max(if card.placement == Placement::CrossCpu { 2 } else { 1 });
+    let (cpus, least) = (cpus.len(), needed(card));
     (cpus < least).then(|| {
         let plural = if cpus == 1 { "CPU" } else { "CPUs" };
         (
@@ -27,10 +23,29 @@ pub fn lacking(choice: &Choice, cpus: &[usize]) -> Option<(String, String)> {
     })
 }
 
+/// Fewest CPUs that it runs on.
+fn needed(card: &Card) -> usize {
+    let least = card.needs.iter().map(|need| match need {
+        Need::Cpus(count) => usize::try_from(*count).unwrap_or(usize::MAX),
+    });
+    least.max().unwrap_or(1).max(if card.placement == Placement::CrossCpu { 2 } else { 1 })
+}
+
+/// Why its operations can be neither counted nor traced, on whatever machine.
+#[must_use]
+pub fn uncountable(card: &Card) -> Option<&'static str> {
+    if needed(card) > 1 {
+        return Some("it needs several CPUs, and operations are counted and traced on one");
+    }
+    let times_itself = !card.quantities.is_empty();
+    times_itself
+        .then_some("it holds the clock itself, so there is no single operation to be counted or traced")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::card::Card;
+    use crate::benchmark::card::QuantityCard;
     use crate::figures::synthetic;
 
     #[test]
@@ -47,5 +62,12 @@ mod tests {
         assert_eq!(lacks(&ON_FIVE, &[0, 1]), said("runs on CPU 5, which may not be used"));
         assert_eq!((lacks(&CROSS, &[3, 4]), lacks(&THREE, &[0, 1, 2])), (None, None));
         assert_eq!((lacks(&ON_FIVE, &[1, 5]), lacks(&Card::BATCHED, &[0])), (None, None));
+        let cannot = |card: &Card| uncountable(card).unwrap_or_default();
+        assert!(cannot(&CROSS).contains("several CPUs") && cannot(&THREE).contains("several CPUs"));
+        const SERIES: Card = Card {
+            quantities: &[QuantityCard::of(oscost_results::quantity::TIME_PER_OPERATION)],
+            ..Card::SERIES
+        };
+        assert_eq!((cannot(&SERIES).contains("holds the clock"), uncountable(&Card::BATCHED)), (true, None));
     }
 }

@@ -37,7 +37,7 @@ pub struct Compare {
     /// Measure two commands now, in alternating launches. Each must start an oscost. Patterns follow
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["base", "bisect", "cross_machine", "before", "after"])]
     pub live: Option<Vec<String>>,
-    /// For git bisect run: measure ID like the result BASE. Ends with 0 (not slower), 1 (slower), 125 (unclear) or 255
+    /// For git bisect run: measure ID like the result BASE. Ends with 0 (good: not slower), 1 (bad: slower), 125 (skip: it may be slower or not) or 255
     #[arg(long, num_args = 2, value_names = ["BASE", "ID"], conflicts_with_all = ["results", "base", "fail_on", "before", "after", "cross_machine"])]
     pub bisect: Option<Vec<String>>,
     /// With --bisect: count ID on this kernel image instead of measuring it here. Code 1 means more instructions

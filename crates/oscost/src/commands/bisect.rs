@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use oscost_harness::Effort;
-use oscost_report::Named;
 use oscost_report::compare::{Comparison, Rules, Verdict, compare};
+use oscost_report::{Named, numbers};
 use oscost_results::{RunResult, Status};
 
 use crate::args::{Compare, IdleCpu, Measuring};
@@ -20,7 +20,7 @@ use crate::session::{self, Insists, Request};
 /// A step may make so many times the launches of its base.
 const SEARCH: u32 = 10;
 
-/// Measures and judges: code 0 (not slower), 1 (slower), 125 (unclear or withheld: git skips the commit).
+/// Measures and judges: code 0 (not slower), 1 (slower), 125 (it may be slower or not, or was withheld: git skips the commit).
 pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     let [base, id] = asked else { return Err(Ended::misuse("--bisect needs a result and an id")) };
     let (names, results) = load(std::slice::from_ref(base), talk)?;
@@ -81,7 +81,21 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
         return Err(Ended::misuse(format!("{name} was measured on another machine")));
     }
     show(std::slice::from_ref(&comparison), options, talk)?;
-    Ok(answer(&comparison, options.threshold()))
+    let threshold = options.threshold();
+    let exit = answer(&comparison, threshold);
+    talk.say(for_git(exit, &format!("slower by more than {}", numbers::percent(threshold))));
+    Ok(exit)
+}
+
+/// What a step's code says to git, which is its last line: a comparison says "unclear" of what may be faster, and git wants to know
+/// whether it is slower.
+pub fn for_git(exit: Exit, worse: &str) -> String {
+    let answer = match exit {
+        Exit::Done => format!("good: not {worse}"),
+        Exit::Slower => format!("bad: {worse}"),
+        _ => format!("skipped: it may be {worse}, or not"),
+    };
+    format!("git bisect: {answer} (code {})", exit.code())
 }
 
 /// What git is told. The question is whether the figure is slower: what may be faster, or within, is not.

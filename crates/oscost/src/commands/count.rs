@@ -114,9 +114,13 @@ pub fn interrupted(signals: &Signals) -> Exit {
     Exit::Signal(signals.deliver().unwrap_or(2))
 }
 
-/// An error of counting: of the guest, whose row is withheld, or of what was given.
+/// An error of counting: of the guest, whose row is withheld, of this machine, which lacks what counting needs, or of what was given.
 pub fn ended(error: Error) -> Ended {
-    let exit = if error.is_of_the_guest() { Exit::Withheld } else { Exit::Misuse };
+    let exit = match error {
+        Error::Guest { .. } => Exit::Withheld,
+        Error::NoEmulator { .. } | Error::Call { .. } => Exit::Unfit,
+        Error::File { .. } | Error::Refused(_) | Error::Interrupted => Exit::Misuse,
+    };
     Ended::new(exit, error.to_string())
 }
 

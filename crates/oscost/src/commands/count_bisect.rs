@@ -10,6 +10,7 @@ use oscost_report::count::{Changes, CountVerdict};
 use oscost_results::{Emulation, RunResult};
 
 use crate::args::{Compare, Count, CountFormat};
+use crate::commands::bisect::for_git;
 use crate::commands::compare::load;
 use crate::commands::counts::{refuse_of_times, show};
 use crate::commands::{catalogue, count};
@@ -72,11 +73,13 @@ pub fn bisect(asked: &[String], kernel: &Path, options: &Compare, talk: &Talk) -
     let only = RunResult { figures: vec![figure.clone()], ..base.clone() };
     let changes = Changes::between(&only, &now);
     show(&changes, options, talk)?;
-    Ok(match changes.rows.first().map(|row| row.verdict) {
+    let exit = match changes.rows.first().map(|row| row.verdict) {
         Some(CountVerdict::More) => Exit::Slower,
         Some(CountVerdict::Fewer | CountVerdict::Equal) => Exit::Done,
         Some(CountVerdict::Unclear) | None => Exit::Skipped,
-    })
+    };
+    talk.say(for_git(exit, "more instructions"));
+    Ok(exit)
 }
 
 /// An operation's own part depends on the program's build, and a kernel patches itself for what qemu emulates: where these are not

@@ -41,19 +41,16 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
     if let Some(path) = &options.json {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
-    let asked = asked(options)?;
+    let mut asked = asked(options)?;
     // Whatever is here, what was asked for must be possible.
     session::check(&options.measuring)?;
-    let ids: Vec<String> = asked
-        .iter()
-        .filter(|asked| asked.path.is_some())
-        .filter_map(|asked| asked.probe.counterpart.map(str::to_owned))
-        .collect();
-    let mut choices = if ids.is_empty() {
-        Vec::new()
-    } else {
-        catalogue().select(&ids, Tier::Family).map_err(Ended::misuse)?
-    };
+    let absent = absent_peers(&asked);
+    let ids: Vec<String> = counterparts(&asked).into_iter().map(str::to_owned).collect();
+    if ids.is_empty() {
+        return Err(Ended::unfit(absent.join("\n")));
+    }
+    absent.iter().for_each(|absent| talk.say(absent));
+    let mut choices = catalogue().select(&ids, Tier::Family).map_err(Ended::misuse)?;
     // The user named none that a peer brings along.
     for choice in &mut choices {
         choice.named = options.patterns.iter().any(|pattern| pattern == choice.card().id);
@@ -68,13 +65,15 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
         deadline_ns: effort.deadline_ns.max(900 * SECOND),
         ..effort
     };
-    let (result, exit) = if contestants.is_empty() {
-        (None, Exit::Done)
-    } else {
-        let (result, exit) = measured(options, &choices, &contestants, effort, talk)?;
-        (Some(result), exit)
-    };
-    let rows = rows(&asked, result.as_ref());
+    let (result, exit) = measured(options, &choices, &contestants, effort, talk)?;
+    let is_lacking =
+        |asked: &Asked| asked.path.is_none() && options.patterns.contains(&asked.probe.id(asked.peer));
+    let exit = if exit == Exit::Done && asked.iter().any(is_lacking) { Exit::Withheld } else { exit };
+    // Of a peer that is not here at all one sentence says everything. Programs read every row.
+    if options.format != CrosscheckFormat::Json {
+        asked = here(asked);
+    }
+    let rows = rows(&asked, &result);
     let mut text = Vec::new();
     let style = talk.style();
     match options.format {
@@ -84,14 +83,10 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
     }
     .map_err(Ended::unwritable)?;
     // Nobody may read standard output: it comes last.
-    let saved = match (&options.json, &result) {
-        (Some(path), Some(result)) => oscost_results::save_as(path, result).map_err(Ended::unwritable),
-        (Some(path), None) => Err(Ended::unwritable(format!(
-            "{} was not written: no program of a peer is here, so there is no result",
-            path.display()
-        ))),
-        (None, _) => Ok(()),
-    };
+    let saved = options
+        .json
+        .as_deref()
+        .map_or(Ok(()), |path| oscost_results::save_as(path, &result).map_err(Ended::unwritable));
     let shown = output::data(|out| out.write_all(&text));
     session::all_of([saved, shown])?;
     Ok(exit)
@@ -139,9 +134,7 @@ fn asked(options: &Crosscheck) -> Result<Vec<Asked>, Ended> {
         id == pattern || id.strip_prefix(pattern).is_some_and(|rest| rest.starts_with('/'))
     };
     let matches = |peer: &Peer, probe: &Probe| {
-        let of = |pattern: &String| {
-            starts(pattern, &probe.id(peer)) || probe.counterpart.is_some_and(|id| starts(pattern, id))
-        };
+        let of = |pattern: &String| starts(pattern, &probe.id(peer)) || starts(pattern, probe.counterpart);
         options.patterns.is_empty() || options.patterns.iter().any(of)
     };
     let mut asked = Vec::new();
@@ -181,10 +174,10 @@ pub fn contestants(asked: &[Asked], cpus: &[usize]) -> Vec<Foreign> {
         .collect()
 }
 
-/// The reader's copies of the C programs of these documents.
-pub fn of_copies(copies: &Copies, documents: &[&str]) -> Vec<Asked> {
+/// The reader's copies of the C programs of these documents; an error where there is none, or not one compiles.
+pub fn of_copies(copies: &Copies, documents: &[&str]) -> Result<Vec<Asked>, Ended> {
     let is_of = |probe: &&Probe| {
-        let document = probe.counterpart.and_then(|id| id.split('/').next());
+        let document = probe.counterpart.split('/').next();
         document.is_some_and(|name| documents.contains(&name))
     };
     let asked = |probe| {
@@ -194,12 +187,16 @@ pub fn of_copies(copies: &Copies, documents: &[&str]) -> Vec<Asked> {
         };
         Asked { peer: &C, probe, path, lack }
     };
-    C.probes.iter().filter(is_of).map(asked).collect()
+    let asked: Vec<Asked> = C.probes.iter().filter(is_of).map(asked).collect();
+    match asked.first().and_then(|first| first.lack.as_ref()) {
+        Some(lack) if counterparts(&asked).is_empty() => Err(Ended::misuse(format!("--c: {lack}"))),
+        _ => Ok(asked),
+    }
 }
 
 /// Ids of our forms of what is there.
 pub fn counterparts(asked: &[Asked]) -> Vec<&'static str> {
-    asked.iter().filter(|asked| asked.path.is_some()).filter_map(|asked| asked.probe.counterpart).collect()
+    asked.iter().filter(|asked| asked.path.is_some()).map(|asked| asked.probe.counterpart).collect()
 }
 
 /// What stands beside the documents: `--with lmbench=DIR`, `--with elsewhere=FILE` and `--with mandatory=FILE`.
@@ -260,13 +257,13 @@ pub fn of_document_004(folder: Option<&Path>) -> Vec<Asked> {
 }
 
 /// The pairs, as they are shown.
-pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
+pub fn rows(asked: &[Asked], result: &RunResult) -> Vec<Agreement> {
     let mut versions: BTreeMap<&str, String> = BTreeMap::new();
     let spent = |figure: &Figure| {
-        let all = result.into_iter().flat_map(|result| &result.figures).flat_map(|figure| &figure.launches);
-        seconds(&figure.launches, all, result.map_or(0, |result| result.duration_ns))
+        let all = result.figures.iter().flat_map(|figure| &figure.launches);
+        seconds(&figure.launches, all, result.duration_ns)
     };
-    let figure = |id: &str| result?.figures.iter().find(|figure| figure.id == id);
+    let figure = |id: &str| result.figures.iter().find(|figure| figure.id == id);
     asked
         .iter()
         .map(|Asked { peer, probe, path, lack }| {
@@ -277,14 +274,13 @@ pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
                     peer.map_or_else(|| Err("it was not run".to_owned()), |peer| side(peer, "", spent(peer)))
                 }
             };
-            let ours = probe.counterpart.map(|id| {
-                let absent = || Err("not measured, because the peer is not here".to_owned());
-                let ours = figure(id).map_or_else(absent, |ours| side(ours, probe.quantity, spent(ours)));
-                let quantity = if probe.quantity.is_empty() { "" } else { ", " };
-                (format!("{id}{quantity}{}", probe.quantity), ours)
-            });
-            let ratio =
-                probe.counterpart.and_then(|id| ratio(figure(&probe.id(peer))?, figure(id)?, probe.quantity));
+            let id = probe.counterpart;
+            let absent = || Err("not measured, because the peer is not here".to_owned());
+            let ours = figure(id).map_or_else(absent, |ours| side(ours, probe.quantity, spent(ours)));
+            let quantity = if probe.quantity.is_empty() { "" } else { ", " };
+            let ours = (format!("{id}{quantity}{}", probe.quantity), ours);
+            let both = figure(&probe.id(peer)).zip(figure(id));
+            let ratio = both.and_then(|(peer, ours)| ratio(peer, ours, probe.quantity));
             // lmbench's programs know no --version, and would measure.
             let version = match path {
                 Some(path) if !peer.package.is_empty() => {
@@ -302,10 +298,24 @@ pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
                 ratio,
                 failures: figure(&probe.id(peer)).map(|peer| peer.remarks.join("; ")).unwrap_or_default(),
                 step: probe.step_ns,
-                differs: probe.differs.to_owned(),
+                differs: probe.differs,
             }
         })
         .collect()
+}
+
+/// Those of peers of which a program is here.
+fn here(mut asked: Vec<Asked>) -> Vec<Asked> {
+    let here: Vec<&str> = asked.iter().filter(|it| it.path.is_some()).map(|it| it.peer.name).collect();
+    asked.retain(|it| here.contains(&it.peer.name));
+    asked
+}
+
+/// A sentence for each peer of which no program is here.
+pub fn absent_peers(asked: &[Asked]) -> Vec<String> {
+    let of_peers = asked.chunk_by(|one, other| one.peer.name == other.peer.name);
+    let absent_peers = of_peers.filter(|of| of.iter().all(|it| it.path.is_none())).filter_map(<[_]>::first);
+    absent_peers.map(|it| format!("{} is {}", it.peer.name, absent(it.peer, it.probe))).collect()
 }
 
 /// Why there is nothing of a peer, and how it is come by.

@@ -56,9 +56,9 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
             match launch(&supervisor, &sides[side], patterns) {
                 Ok(Some(result)) => found[side].push(result),
                 Ok(None) => break 'rounds,
-                Err(why) => {
+                Err(ended) => {
                     progress.end();
-                    return Err(Ended::new(Exit::Withheld, format!("{name}: {why}")));
+                    return Err(Ended::new(ended.exit, format!("{name}: {ended}")));
                 }
             }
         }
@@ -116,7 +116,8 @@ fn look<'a>(both: &'a [Vec<Named<'a>>; 2], options: &Compare, share: f64) -> Liv
 }
 
 /// One launch of a side; `None` where the user ended it.
-fn launch(supervisor: &Supervisor, side: &str, patterns: &[String]) -> Result<Option<RunResult>, String> {
+fn launch(supervisor: &Supervisor, side: &str, patterns: &[String]) -> Result<Option<RunResult>, Ended> {
+    let withheld = |why: String| Ended::new(Exit::Withheld, why);
     // The side is a command of the user's for a shell; what is measured is appended as arguments, never as text of it.
     let script = format!("{side} \"$@\"");
     let command = ["sh", "-c", &script, "oscost", "run", "--quiet", "--one-launch", "--force", "--json", "-"];
@@ -125,26 +126,65 @@ fn launch(supervisor: &Supervisor, side: &str, patterns: &[String]) -> Result<Op
     let environment = BTreeMap::from([("XDG_STATE_HOME".to_owned(), "/dev/null".to_owned())]);
     let output = match run_command(supervisor, command, environment, MOST_OUTPUT, DEADLINE_NS) {
         Ok(output) if output.timed_out => {
-            return Err(format!("did not end within {} s: {side}", DEADLINE_NS / 1_000_000_000));
+            return Err(withheld(format!("did not end within {} s: {side}", DEADLINE_NS / 1_000_000_000)));
         }
         Ok(output) => output,
         Err(Lost::Interrupted) => return Ok(None),
-        Err(Lost::Worker { what, .. }) => return Err(format!("'{side}' was lost: {what}")),
+        Err(Lost::Worker { what, .. }) => return Err(withheld(format!("'{side}' was lost: {what}"))),
     };
     // 3: a figure was withheld; the others count, and the withheld one says so in the comparison.
     if !matches!(output.code, Some(0 | 3)) {
+        let (exit, remedy) = failed(side, output.code);
         let code = output.code.map_or("a signal".to_owned(), |code| format!("code {code}"));
         let words = Untrusted::new(output.stderr.trim()).terminal().to_string();
         let colon = if words.is_empty() { "" } else { ": " };
-        return Err(format!(
-            "'{side}' ended with {code}{colon}{words}; it must be a command that starts an oscost"
-        ));
+        return Err(Ended::new(exit, format!("'{side}' ended with {code}{colon}{words}{remedy}")));
     }
     from_bytes(output.stdout.as_bytes()).map(Some).map_err(|refused| {
         let why = match refused {
             Refused::NotAResult { reason } => reason,
             other => other.to_string(),
         };
-        format!("'{side}' printed no result of oscost ({why}); it must start an oscost, which gets further arguments")
+        Ended::misuse(format!(
+            "'{side}' printed no result of oscost ({why}); it must start an oscost, which gets further arguments"
+        ))
     })
+}
+
+/// How the comparison ends where a side failed, and what to do. The codes are a run's; a shell adds 128 to a signal.
+fn failed(side: &str, code: Option<i32>) -> (Exit, &'static str) {
+    let own = [Exit::Unwritable, Exit::Unfit, Exit::Internal];
+    let own = own.into_iter().find(|exit| code == Some(i32::from(exit.code())));
+    match (own, code) {
+        (Some(exit), _) => (exit, ""),
+        (None, None | Some(129..=254)) => (Exit::Withheld, ""),
+        (None, Some(2)) if side.split_whitespace().next_back() == Some("run") => {
+            (Exit::Misuse, "; leave out 'run', which compare adds")
+        }
+        // 2 is what was asked for, of either side.
+        (None, Some(2)) => (Exit::Misuse, ""),
+        (None, Some(_)) => (Exit::Misuse, "; it must be a command that starts an oscost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every code of a run is that of the comparison, and what no run ends with is a command that is none.
+    #[test]
+    fn a_side_that_fails_ends_the_comparison_by_its_code() {
+        for exit in [Exit::Misuse, Exit::Unwritable, Exit::Unfit, Exit::Internal] {
+            assert_eq!(failed("oscost", Some(exit.code().into())).0, exit);
+        }
+        for code in [None, Some(137), Some(143)] {
+            assert_eq!(failed("oscost", code), (Exit::Withheld, ""));
+        }
+        for code in [1, 126, 127, 255] {
+            let (exit, remedy) = failed("foo", Some(code));
+            assert!(exit == Exit::Misuse && remedy.contains("starts an oscost"), "{code}: {remedy}");
+        }
+        assert!(failed("taskset -c 1 oscost run", Some(2)).1.contains("leave out 'run'"));
+        assert_eq!(failed("oscost", Some(2)), (Exit::Misuse, ""), "the pattern is wrong, not the command");
+    }
 }

@@ -75,14 +75,17 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     }
     let copies = options.c.as_deref().map(compiled).transpose()?;
     let names: Vec<&str> = documents.iter().map(|document| document.founding.name).collect();
-    let copied = copies.as_ref().map_or(Vec::new(), |copies| crosscheck::of_copies(copies, &names));
+    let copied = copies.as_ref().map_or(Ok(Vec::new()), |copies| crosscheck::of_copies(copies, &names))?;
     let beside = crosscheck::counterparts(&copied);
     let (choices, single) = choices(&documents, &parameters, level, &beside)?;
     let switches = documents.iter().any(|document| [CONTEXT_SWITCH, OSTEP].contains(&document.founding));
     let mut lmbench =
         if switches { crosscheck::of_document_004(with.lmbench.as_deref()) } else { Vec::new() };
-    // Nobody who did not ask for it reads a table of what is not here: the documents' rows say how to get it.
-    if with.lmbench.is_none() && crosscheck::counterparts(&lmbench).is_empty() {
+    // Nobody reads a table of what is not here. Who did not ask for it learns by the documents' rows how to get it.
+    if crosscheck::counterparts(&lmbench).is_empty() {
+        if with.lmbench.is_some() {
+            return Err(Ended::unfit(crosscheck::absent_peers(&lmbench).join("\n")));
+        }
         lmbench.clear();
     }
     let cpus = session::cpus(&options.measuring)?;
@@ -161,8 +164,8 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     session.measured.result.answers = asked;
     let saved = session.save();
     let stored = saved.as_ref().ok().cloned().flatten();
-    let rows = crosscheck::rows(&lmbench, Some(&session.measured.result));
-    let c = crosscheck::rows(&copied, Some(&session.measured.result));
+    let rows = crosscheck::rows(&lmbench, &session.measured.result);
+    let c = crosscheck::rows(&copied, &session.measured.result);
     let sheet = if options.worksheet {
         worksheet(&names, &found_in(&session.measured.result))
     } else {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use oscost_harness::{ForeignOutput, Lost, OwnFolder, Supervisor, run_command};
+use oscost_report::Reason;
 
 use super::{HEADLINE, Peer, Probe, before, find, printed};
 
@@ -80,7 +81,7 @@ macro_rules! copy {
         Probe {
             quantity: $quantity,
             step_ns: $step,
-            ..probe!($name, $arguments; $measures, "as the program prints it, in ns", Some($counterpart), ""; $reader)
+            ..probe!($name, $arguments; $measures, "as the program prints it, in ns", $counterpart, Reason::NONE; $reader)
         }
     };
 }
@@ -183,12 +184,15 @@ const ONE_CALL: Probe = system_calls!(
     "difference",
     "make a system call:"
 );
-const STUB: &str = "a compiler calls sem_wait and sem_post through a stub, unless it is told -fno-plt";
-const READ_BACK: &str = "ours reads back what -O0 only writes";
-const MAY_BE_DELETED: &str = "at this level a compiler may delete a loop that calls nothing";
+const STUB: Reason =
+    Reason::larger("a compiler calls sem_wait and sem_post through a stub, unless it is told -fno-plt");
+const READ_BACK: Reason = Reason::smaller("ours reads back what -O0 only writes");
+const MAY_BE_DELETED: Reason =
+    Reason::smaller("at this level a compiler may delete a loop that calls nothing");
 /// What the one call of document 003's first program takes besides.
-const FIRST_CALL: &str = "the loader looks getpid up at this program's first call, which also touches its page for the first time; a worker \
-    of ours has called it before";
+const FIRST_CALL: Reason = Reason::larger(
+    "the loader looks getpid up at this program's first call, which also touches its page for the first time; a worker of ours has called it before",
+);
 
 /// The mean of the values that the clients print, one a line in us.
 fn mean_of_values(output: &ForeignOutput) -> Result<BTreeMap<String, f64>, String> {
@@ -216,8 +220,11 @@ impl Copies {
     /// Compiles what of the programs is in `sources`, each at each level that is compared.
     ///
     /// # Errors
-    /// In words: no folder can be made for them, or no worker started, in which a compiler ends with this program.
+    /// In words: there is no compiler, no folder can be made for them, or no worker started, in which a compiler ends with this
+    /// program.
     pub fn compile(sources: &Path) -> Result<Self, String> {
+        let compiler = ["cc", "gcc", "clang"].into_iter().find_map(|name| find(name, None));
+        let compiler = compiler.ok_or("no C compiler: apt install gcc")?;
         let place = std::env::temp_dir();
         let kept = OwnFolder::make(&place)
             .map_err(|why| format!("no folder for programs in {}: {why}", place.display()))?;
@@ -235,13 +242,13 @@ impl Copies {
                 }
             })
         };
-        Self::compile_at(folder, Some(kept), sources, &run)
+        Self::compile_at(folder, Some(kept), (&compiler, sources), &run)
     }
 
     fn compile_at(
         folder: PathBuf,
         kept: Option<OwnFolder>,
-        sources: &Path,
+        (compiler, sources): (&Path, &Path),
         run: &Run<'_>,
     ) -> Result<Self, String> {
         let told = |error: std::io::Error| format!("no folder for programs at {}: {error}", folder.display());
@@ -249,16 +256,10 @@ impl Copies {
         for (name, text) in HEADERS {
             fs::write(folder.join(name), text).map_err(told)?;
         }
-        let compiler = ["cc", "gcc", "clang"].into_iter().find_map(|name| find(name, None));
         for program in &PROGRAMS {
             for (suffix, option) in LEVELS {
                 let name = format!("{}_{suffix}", program.name);
-                let made = match &compiler {
-                    None => Err("no C compiler: apt install gcc".to_owned()),
-                    Some(compiler) => {
-                        program.compile(compiler, option, sources, &folder.join(&name), &folder, run)
-                    }
-                };
+                let made = program.compile(compiler, option, sources, &folder.join(&name), &folder, run);
                 if let Err(why) = made {
                     copies.lacks.insert(name, why);
                 }
@@ -339,7 +340,7 @@ mod tests {
             let name = if probe.command[0] == "sh" { CLIENT.name } else { name };
             assert!(PROGRAMS.iter().any(|program| program.name == name), "{name}");
             assert!(LEVELS.iter().any(|(suffix, _)| *suffix == level), "{level}");
-            let benchmark = catalogue.find(probe.counterpart.expect("one each")).expect(probe.name);
+            let benchmark = catalogue.find(probe.counterpart).expect(probe.name);
             assert!(benchmark.card().quantities.iter().any(|it| it.name == probe.quantity), "{}", probe.name);
         }
     }
@@ -375,19 +376,15 @@ mod tests {
             Ok(ForeignOutput { stderr, code: done.status.code(), ..ForeignOutput::default() })
         };
         let at = folder.path().to_owned();
-        let copies = Copies::compile_at(at, None, sources.path(), &run).expect("a folder");
-        if find("cc", None).is_some() {
-            assert!(copies.program(probe("system_call_1_o0")).is_ok_and(|path| path.is_file()));
-            let broken = copies.program(probe("system_call_2_o0")).expect_err("no C");
-            assert!(broken.contains("does not compile"), "{broken}");
-            let alone = copies.program(probe("loop_alone_o2")).expect("our main beside the document's");
-            let told = Command::new(alone).output().expect("it runs");
-            assert_eq!(told.stdout, b"Loop without the call: 1.000000000 ns\n", "{told:?}");
-            let absent = copies.program(probe("client_o0")).expect_err("no file");
-            assert!(absent.contains("there is no") && absent.ends_with("server.c"), "{absent}");
-        } else {
-            let lack = copies.program(probe("system_call_1_o0")).expect_err("no compiler");
-            assert!(lack.contains("apt install gcc"), "{lack}");
-        }
+        let Some(compiler) = find("cc", None) else { return };
+        let copies = Copies::compile_at(at, None, (&compiler, sources.path()), &run).expect("a folder");
+        assert!(copies.program(probe("system_call_1_o0")).is_ok_and(|path| path.is_file()));
+        let broken = copies.program(probe("system_call_2_o0")).expect_err("no C");
+        assert!(broken.contains("does not compile"), "{broken}");
+        let alone = copies.program(probe("loop_alone_o2")).expect("our main beside the document's");
+        let told = Command::new(alone).output().expect("it runs");
+        assert_eq!(told.stdout, b"Loop without the call: 1.000000000 ns\n", "{told:?}");
+        let absent = copies.program(probe("client_o0")).expect_err("no file");
+        assert!(absent.contains("there is no") && absent.ends_with("server.c"), "{absent}");
     }
 }

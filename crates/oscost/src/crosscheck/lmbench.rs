@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use oscost_harness::ForeignOutput;
+use oscost_report::Reason;
 
 use super::{Peer, before, figure, printed};
 
@@ -18,8 +19,8 @@ macro_rules! loads {
     ($name:literal, $most:literal, $size:literal, $counterpart:literal) => {
         probe!($name, &["lat_mem_rd", "-N", "1", "-t", $most, "64"];
             "one load whose address the load before it found, in random order, one a cache line",
-            concat!("nanoseconds, as printed for ", $size, " MiB"), Some($counterpart),
-            "it walks page by page, and within a page at random; ours is at random over all of it, with more misses of the TLB";
+            concat!("nanoseconds, as printed for ", $size, " MiB"), $counterpart,
+            Reason::smaller("it walks page by page, and within a page at random; ours is at random over all of it, with more misses of the TLB");
             |output| second(output, $size, |ns| ns))
     };
 }
@@ -28,8 +29,8 @@ macro_rules! loads {
 macro_rules! moved {
     ($name:literal, $size:literal, $what:literal, $doing:literal, $counterpart:literal) => {
         probe!($name, &["bw_mem", "-N", "1", $size, $what];
-            concat!($doing, " a block of memory again and again"), "1024000 / (MB/s): ns for 1 KiB", Some($counterpart),
-            "a block for each pass, from its beginning to its end; ours goes on piece by piece of 1 KiB";
+            concat!($doing, " a block of memory again and again"), "1024000 / (MB/s): ns for 1 KiB", $counterpart,
+            Reason::either("a block for each pass, from its beginning to its end; ours goes on piece by piece of 1 KiB");
             |output| second(output, "", |rate| 1024e3 / rate))
     };
 }
@@ -43,61 +44,61 @@ pub static LMBENCH: Peer = Peer {
     probes: &[
         microseconds!("lat_syscall_null" by &["lat_syscall", "-N", "1", "null"], "Simple syscall", 1e3;
             "one getppid through libc, the loop's own cost subtracted", "microseconds x 1000",
-            Some("syscall/getpid_libc"), "another empty call by the same path: it calls getppid, ours getpid"),
+            "syscall/getppid", Reason::larger("through libc's function, which adds what syscall/getpid_libc takes beyond syscall/getpid")),
         microseconds!("lat_syscall_read" by &["lat_syscall", "-N", "1", "read"], "Simple read", 1e3;
             "one read of one byte of /dev/zero through libc", "microseconds x 1000",
-            Some("syscall/read1"), "through libc; ours by inline assembly"),
+            "syscall/read1", Reason::larger("through libc; ours by inline assembly")),
         microseconds!("lat_syscall_write" by &["lat_syscall", "-N", "1", "write"], "Simple write", 1e3;
             "one write of one byte to /dev/null through libc", "microseconds x 1000",
-            Some("syscall/write1"), "through libc; ours by inline assembly"),
+            "syscall/write1", Reason::larger("through libc; ours by inline assembly")),
         probe!("lat_ctx", &["lat_ctx", "-N", "1", "-s", "0", "2"];
             "one switch between two processes by pipes, the pipe's price in one process subtracted",
             "(microseconds + the overhead \"ovr\" that it subtracted) x 1000: the hop with its pipe",
-            Some("context_switch/pipe/same_cpu"), "";
+            "context_switch/pipe/same_cpu", Reason::NONE;
             hop),
         microseconds!("lat_pipe" by &["lat_pipe", "-N", "1"], "Pipe latency", 1e3 / 2.0;
             "one round trip of two processes by two pipes", "microseconds x 1000 / 2: a round trip has two hops",
-            Some("context_switch/pipe/same_cpu"), ""),
+            "context_switch/pipe/same_cpu", Reason::NONE),
         microseconds!("lat_unix" by &["lat_unix", "-N", "1"], "AF_UNIX", 1e3 / 2.0;
             "one round trip of two processes by a Unix stream socket", "microseconds x 1000 / 2",
-            Some("context_switch/unix_stream/same_cpu"), "a hop takes one switch or two, because freeing a message wakes its sender: 1.4 in an endless loop, more in our short batches"),
+            "context_switch/unix_stream/same_cpu", Reason::smaller("a hop takes one switch or two, because freeing a message wakes its sender: 1.4 in an endless loop, more in our short batches")),
         microseconds!("lat_sem" by &["lat_sem", "-N", "1"], "Semaphore latency", 1e3;
             "one hand-over by System V semaphores, both operations in one semop", "microseconds x 1000: it divides the round trip by two itself",
-            Some("semaphore/system_v/handover/same_cpu"), "one call for the wait and the post; ours makes two"),
+            "semaphore/system_v/handover/same_cpu", Reason::smaller("one call for the wait and the post; ours makes two")),
         microseconds!("lat_fcntl" by &["lat_fcntl", "-N", "1"], "Fcntl lock latency", 1e3;
             "one wait for and one release of record locks between two processes", "microseconds x 1000: it divides by two itself",
-            Some("record_lock/fcntl/handover/same_cpu"), "four calls and two thirds of a switch; ours makes two calls and one switch: its processes need not alternate"),
+            "record_lock/fcntl/handover/same_cpu", Reason::either("four calls and two thirds of a switch; ours makes two calls and one switch: its processes need not alternate")),
         microseconds!("lat_syscall_stat" by &["lat_syscall", "-N", "1", "stat", "/dev/null"], "Simple stat", 1e3;
             "one stat of /dev/null through libc", "microseconds x 1000",
-            Some("syscall/stat"), "through libc, which may call newfstatat; ours by inline assembly"),
+            "syscall/stat", Reason::larger("through libc, which may call newfstatat; ours by inline assembly")),
         microseconds!("lat_syscall_open" by &["lat_syscall", "-N", "1", "open", "/dev/null"], "Simple open/close", 1e3;
             "one open and close of /dev/null through libc", "microseconds x 1000",
-            Some("syscall/open_close"), "through libc; ours by inline assembly"),
+            "syscall/open_close", Reason::larger("through libc; ours by inline assembly")),
         microseconds!("lat_sig" by &["lat_sig", "-N", "1", "catch"], "Signal handler overhead", 1e3;
             "one signal to itself and its handler, the empty kill subtracted", "microseconds x 1000",
-            Some("signal/deliver"), "it subtracts the price of a kill that delivers nothing; ours is the whole of kill, handler and return"),
+            "signal/deliver", Reason::smaller("it subtracts the price of a kill that delivers nothing; ours is the whole of kill, handler and return")),
         microseconds!("lat_proc_fork" by &["lat_proc", "-N", "1", "fork"], "Process fork+exit", 1e3;
             "one fork, the exit of the child and the wait", "microseconds x 1000",
-            Some("process/fork"), "the two programs hold different amounts of memory, which a fork copies the page tables of"),
+            "process/fork", Reason::either("the two programs hold different amounts of memory, which a fork copies the page tables of")),
         microseconds!("lat_proc_exec" by &["lat_proc", "-N", "1", "exec"], "Process fork+execve", 1e3;
             "one fork and exec of /tmp/hello, a program of lmbench that must lie there", "microseconds x 1000",
-            Some("process/exec_static"), "its program is linked with a C library and prints a line; ours is one page that exits"),
+            "process/exec_static", Reason::larger("its program is linked with a C library and prints a line; ours is one page that exits")),
         microseconds!("lat_select" by &["lat_select", "-N", "1", "-n", "10", "file"], "Select on 10 fd's", 1e3;
             "one select of ten copies of one descriptor", "microseconds x 1000",
-            Some("event/poll/descriptors_10"), "select, not poll, and ten copies of one descriptor of a device; ours polls ten eventfds, with timeout 0 too"),
+            "event/poll/descriptors_10", Reason::either("select, not poll, and ten copies of one descriptor of a device; ours polls ten eventfds, with timeout 0 too")),
         microseconds!("lat_fifo" by &["lat_fifo", "-N", "1"], "Fifo latency", 1e3 / 2.0;
             "one round trip of two processes by two FIFOs", "microseconds x 1000 / 2: a round trip has two hops",
-            Some("context_switch/pipe/same_cpu"), "FIFOs, which are pipes with a name"),
+            "context_switch/pipe/same_cpu", Reason::larger("FIFOs, which are pipes with a name")),
         probe!("lat_usleep", &["lat_usleep", "-N", "1", "-u", "nanosleep", "200"];
             "one nanosleep of 200 us", "(microseconds - 200) x 1000: how late it returns",
-            Some("timer/nanosleep_overshoot"),
-            "a mean, and the sleep is relative: the way into the kernel counts too; ours is a median against a due time";
+            "timer/nanosleep_overshoot",
+            Reason::larger("a mean, and the sleep is relative: the way into the kernel counts too; ours is a median against a due time");
             late),
         probe!("lat_fs", &["lat_fs", "-N", "1", "/dev/shm"];
             "making empty files in directories of a hundred, and removing them afterwards",
             "10^9 / creations a second + 10^9 / removals a second, of files of 0 KiB",
-            Some("file/create_unlink"),
-            "many files are there at once, in another directory of memory; ours removes each before it makes the next";
+            "file/create_unlink",
+            Reason::either("many files are there at once, in another directory of memory; ours removes each before it makes the next");
             files),
         loads!("lat_mem_rd_16k", "1", "0.01562", "memory/latency/size_16k/small_pages"),
         loads!("lat_mem_rd_128k", "1", "0.12500", "memory/latency/size_128k/small_pages"),

@@ -30,6 +30,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use oscost_harness::{Contained, Foreign, ForeignOutput, Reader};
+use oscost_report::Reason;
 use oscost_sys::program;
 
 /// A tool that is not ours.
@@ -56,14 +57,14 @@ pub struct Probe {
     pub measures: &'static str,
     /// How its number becomes ours, in words.
     pub conversion: &'static str,
-    /// Our figure of the same or the nearest meaning; `None` where there is none.
-    pub counterpart: Option<&'static str>,
+    /// Our figure of the same or the nearest meaning.
+    pub counterpart: &'static str,
     /// The quantity of it that is meant; empty: its headline.
     pub quantity: &'static str,
     /// What its rounding takes at most, ns of our unit; 0 where its digits are no matter.
     pub step_ns: f64,
-    /// Why the two may differ although nobody is wrong; empty where the meaning is the same.
-    pub differs: &'static str,
+    /// Why the two may differ although nobody is wrong.
+    pub differs: Reason,
     /// Reads ns of our unit out of what it printed.
     pub reader: Reader,
 }
@@ -90,10 +91,10 @@ impl Probe {
         command: &[],
         measures: "",
         conversion: "",
-        counterpart: None,
+        counterpart: "",
         quantity: "",
         step_ns: 0.0,
-        differs: "",
+        differs: Reason::NONE,
         reader: |_| Err("it has no reader".to_owned()),
     };
 
@@ -259,17 +260,53 @@ mod tests {
         let catalogue = crate::commands::catalogue();
         for peer in PEERS {
             for probe in peer.probes {
-                if let Some(id) = probe.counterpart {
-                    let benchmark = catalogue.find(id).unwrap_or_else(|| panic!("{}: {id}", probe.id(peer)));
-                    let known = benchmark.card().quantities.iter().any(|it| it.name == probe.quantity);
-                    assert!(probe.quantity.is_empty() || known, "{}: {}", probe.name, probe.quantity);
-                }
+                let id = probe.counterpart;
+                let benchmark = catalogue.find(id).unwrap_or_else(|| panic!("{}: {id}", probe.id(peer)));
+                let known = benchmark.card().quantities.iter().any(|it| it.name == probe.quantity);
+                assert!(probe.quantity.is_empty() || known, "{}: {}", probe.name, probe.quantity);
                 assert!(!probe.measures.is_empty() && !probe.conversion.is_empty());
-                assert!(
-                    probe.counterpart.is_some() || !probe.differs.is_empty(),
-                    "{} says why it stands alone",
-                    probe.name
-                );
+            }
+        }
+    }
+
+    /// A user reads in one what the other does: a row has a probe with that figure of ours, or says that there is no crosscheck.
+    #[test]
+    fn the_tables_of_the_docs_are_those_of_the_crosscheck() {
+        const TEXT: &str = include_str!("../../../../docs/from-lmbench.md");
+        // Sizes are told by one of them.
+        let without_size = |id: &str| {
+            let is_size = |part: &&str| part.starts_with("size_") || part.starts_with("block_");
+            id.split('/').filter(|part| !is_size(part)).collect::<Vec<_>>().join("/")
+        };
+        let quoted = |cell: &'static str| cell.split('`').skip(1).step_by(2);
+        for (peer, heading) in [
+            (&perf::PERF, "## perf bench\n"),
+            (&lmbench::LMBENCH, "## lmbench 3\n"),
+            (&unixbench::UNIXBENCH, "## UnixBench\n"),
+            (&osbench::OSBENCH, "## osbench\n"),
+        ] {
+            let (_, section) = TEXT.split_once(heading).expect(heading);
+            let section = section.split("\n## ").next().unwrap_or_default();
+            let rows = section.lines().filter(|line| line.starts_with("| `"));
+            let rows: Vec<Vec<&str>> = rows.map(|line| line.trim_matches('|').split('|').collect()).collect();
+            // "`lat_syscall read`, `write`": the words of one of them are words of the command.
+            let is_of = |probe: &Probe, row: &[&'static str]| {
+                let is_word = |word: &str| probe.command.contains(&word);
+                quoted(row[0]).any(|name| name.split(' ').all(is_word))
+            };
+            // The family is told once.
+            let names = |row: &[&'static str], id: &str| {
+                let last = id.rsplit_once('/').map_or(id, |(_, last)| last);
+                quoted(row[1]).any(|it| without_size(it) == without_size(id) || it == last)
+            };
+            for probe in peer.probes {
+                let of = rows.iter().any(|row| is_of(probe, row) && names(row, probe.counterpart));
+                assert!(of, "{} beside {} is in no row", probe.id(peer), probe.counterpart);
+            }
+            for row in &rows {
+                let has = peer.probes.iter().any(|probe| is_of(probe, row));
+                let says_none = row[2].to_lowercase().contains("no crosscheck");
+                assert_eq!(has, !says_none, "{row:?}");
             }
         }
     }

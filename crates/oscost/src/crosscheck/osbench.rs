@@ -1,12 +1,14 @@
 //! osbench: processes, threads, programs and files by the hundred. Debian does not package it, so the user names the folder of
 //! its programs.
 
+use oscost_report::Reason;
+
 use super::{Peer, before};
 
 /// A program that runs for five seconds and prints the least time of one of many as "number us / what".
 macro_rules! least {
-    ($name:literal, $command:expr, $unit:literal; $measures:literal, $counterpart:literal, $differs:literal) => {
-        probe!($name, $command; $measures, "us x 1000", Some($counterpart), $differs;
+    ($name:literal, $command:expr, $unit:literal; $measures:literal, $counterpart:literal, $way:ident $differs:literal) => {
+        probe!($name, $command; $measures, "us x 1000", $counterpart, Reason::$way($differs);
             |output| before(output, $unit, $unit, 1e3))
     };
 }
@@ -19,16 +21,16 @@ pub static OSBENCH: Peer = Peer {
     probes: &[
         least!("create_processes", &["create_processes"], "us / process";
             "a hundred forks, then a hundred waits, for each process", "process/fork",
-            "a hundred children are there at once, and the least of all passes is told; ours reaps each before the next"),
+            either "a hundred children are there at once, and the least of all passes is told; ours reaps each before the next"),
         least!("create_threads", &["create_threads"], "us / thread";
             "a hundred threads made, then joined, for each thread", "thread/create_join/stack_cached",
-            "a hundred threads are there at once; ours joins each before the next, and its stack is used again"),
+            either "a hundred threads are there at once; ours joins each before the next, and its stack is used again"),
         least!("launch_programs", &["launch_programs"], "us / program";
             "a hundred forks and execs of itself, then a hundred waits, for each program", "process/exec_static",
-            "its program is linked with a C library; ours is one page that exits, and reaped before the next"),
+            either "its program is linked with a C library; ours is one page that exits, and reaped before the next"),
         least!("create_files", &["create_files", "/dev/shm"], "us / file";
             "thousands of files of 32 bytes made, then removed, for each file", "file/create_unlink",
-            "32 bytes are written by the C library's streams, and all files are there at once; ours is empty and removed at once"),
+            either "32 bytes are written by the C library's streams, and all files are there at once; ours is empty and removed at once"),
     ],
 };
 

@@ -5,13 +5,15 @@ use oscost_results::quantity;
 use std::collections::BTreeMap;
 
 use oscost_harness::ForeignOutput;
+use oscost_report::Reason;
 
 use super::{Peer, Probe, figure, printed};
 
 /// Averages are printed in whole microseconds, rounded down.
 const WHOLE_US: f64 = 1e3;
-const COLD: &str =
-    "one hand-over every 500 us, after others have used the caches; ours follow each other without a pause";
+const COLD: Reason = Reason::larger(
+    "one hand-over every 500 us, after others have used the caches; ours follow each other without a pause",
+);
 
 /// A program of which the average is read, in whole microseconds.
 macro_rules! averages {
@@ -28,20 +30,20 @@ pub static RT_TESTS: Peer = Peer {
     probes: &[
         averages!("ptsematest", &["ptsematest", "-q", "-t1", "-p50", "-i500", "-l200"];
             "from one thread unlocking a mutex until the other has it (pthread mutexes, despite the name)", "Avg, us x 1000",
-            Some("lock/shared_mutex/handover/same_cpu"), COLD),
+            "lock/shared_mutex/handover/same_cpu", COLD),
         averages!("svsematest", &["svsematest", "-f", "-q", "-t1", "-p50", "-i500", "-l200"];
             "from one process posting a System V semaphore until the other has it", "Avg, us x 1000",
-            Some("semaphore/system_v/handover/same_cpu"), COLD),
+            "semaphore/system_v/handover/same_cpu", COLD),
         averages!("pmqtest", &["pmqtest", "-q", "-t1", "-p50", "-i500", "-l200"];
             "from one thread sending a POSIX message until the other has it", "Avg, us x 1000",
-            Some("context_switch/posix_queue/same_cpu"), COLD),
+            "context_switch/posix_queue/same_cpu", COLD),
         Probe {
             quantity: quantity::LATENCY_MEAN,
             // Every wake-up is rounded down before its average is: what prints 7 may be 8.99.
             step_ns: 2.0 * WHOLE_US,
             ..averages!("cyclictest", &["cyclictest", "-q", "--laptop", "-p50", "-i1000", "-l200", "-t1"];
                 "how late a sleeper wakes after its timer, in real time", "Avg, us x 1000",
-                Some("realtime_ipc/nanosleep_each/same_cpu/clients_1"), "it rounds down every wake-up, and their average too")
+                "realtime_ipc/nanosleep_each/same_cpu/clients_1", Reason::NONE)
         },
     ],
 };

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use oscost_harness::ForeignOutput;
+use oscost_report::Reason;
 
 use super::{Peer, before, figure, printed};
-
-const BOGO: &str = "an operation is bogus: stress-ng counts passes of a stressor's loop, not calls";
 
 /// A stressor for one second, by its bogus operations.
 macro_rules! stressor {
@@ -22,27 +21,26 @@ pub static STRESS_NG: Peer = Peer {
     environment: &[],
     folder_only: false,
     probes: &[
-        stressor!("sem" by "--sem"; "a wait and a post of a POSIX semaphore that several threads want", Some("semaphore/posix_unnamed"),
-            "it sleeps and yields between operations, so that it is idle most of the time; ours is not contended"),
-        stressor!("sem-sysv" by "--sem-sysv"; "a System V semaphore among processes", Some("semaphore/system_v"),
-            "each operation is two semtimedop with a timeout, and a thousand semctl a second come on top; ours has no timeout"),
-        stressor!("mq" by "--mq"; "a POSIX message from one process to another", None, BOGO),
-        stressor!("msg" by "--msg"; "a System V message from one process to another", Some("lock/system_v_message"),
-            "sender and receiver run ahead of one another by a whole queue; ours sends and receives one message"),
+        stressor!("sem" by "--sem"; "a wait and a post of a POSIX semaphore that several threads want", "semaphore/posix_unnamed",
+            Reason::larger("it sleeps and yields between operations, so that it is idle most of the time; ours is not contended")),
+        stressor!("sem-sysv" by "--sem-sysv"; "a System V semaphore among processes", "semaphore/system_v",
+            Reason::larger("each operation is two semtimedop with a timeout, and a thousand semctl a second come on top; ours has no timeout")),
+        stressor!("msg" by "--msg"; "a System V message from one process to another", "lock/system_v_message",
+            Reason::either("sender and receiver run ahead of one another by a whole queue; ours sends and receives one message")),
         probe!("switch", &["stress-ng", "--switch", "1", "-t", "1", "--metrics"];
             "a context switch by a pipe, from one process to the other",
             "nanosecs per context switch / 2: for each switch that it counts, the kernel counts two",
-            Some("context_switch/pipe/same_cpu"),
-            "one write and one read for two switches; ours has one of each for every switch";
+            "context_switch/pipe/same_cpu",
+            Reason::smaller("one write and one read for two switches; ours has one of each for every switch");
             |output| before(output, "nanosecs per context switch", "nanosecs per context switch", 1.0 / 2.0)),
         probe!("flock", &["stress-ng", "--flock", "1", "-t", "1", "--metrics"];
             "one locking of a whole file that several processes want, with the clock around each call",
             "nanosecs per flock lock call, as printed",
-            Some("record_lock/flock"),
-            "contended, only the locking call, and it includes two clock readings; ours is a lock and an unlock, not contended";
+            "record_lock/flock",
+            Reason::either("contended, only the locking call, and it includes two clock readings; ours is a lock and an unlock, not contended");
             |output| before(output, "nanosecs per flock lock call", "nanosecs per flock lock call", 1.0)),
-        stressor!("lockf" by "--lockf"; "locking and unlocking random parts of a file by lockf", Some("record_lock/fcntl"),
-            "two lseek and two fcntl, on a file with many other locks that the kernel must search; ours is the only one"),
+        stressor!("lockf" by "--lockf"; "locking and unlocking random parts of a file by lockf", "record_lock/fcntl",
+            Reason::larger("two lseek and two fcntl, on a file with many other locks that the kernel must search; ours is the only one")),
     ],
 };
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use oscost_harness::ForeignOutput;
+use oscost_report::Reason;
 
 use super::{Peer, figure, printed};
 
@@ -21,16 +22,16 @@ pub static UNIXBENCH: Peer = Peer {
     probes: &[
         loops!("unixbench_syscall" by &["syscall", "1", "getpid"], 1.0;
             "one getpid through the syscall function of libc", "10^9 / loops a second",
-            Some("syscall/getpid_libc"), "a mean, and by the syscall function; ours calls getpid of libc"),
+            "syscall/getpid_libc", Reason::larger("a mean, and by the syscall function; ours calls getpid of libc")),
         loops!("unixbench_pipe" by &["pipe", "1"], 1.0;
             "one write of 512 bytes to a pipe and one read of them, by one process", "10^9 / loops a second",
-            Some("context_switch/pipe_alone/same_cpu"), "512 bytes; ours writes and reads one byte"),
+            "context_switch/pipe_alone/same_cpu", Reason::larger("a mean, and 512 bytes; ours writes and reads one byte")),
         loops!("unixbench_context1" by &["context1", "1"], 0.5;
             "one round trip of two processes by two pipes, 4 or 8 bytes each way", "10^9 / loops a second / 2: a round trip has two hops",
-            Some("context_switch/pipe/same_cpu"), "a mean, which includes every disturbance, against a floor"),
+            "context_switch/pipe/same_cpu", Reason::larger("a mean, which includes every disturbance, against a floor")),
         loops!("unixbench_spawn" by &["spawn", "1"], 1.0;
             "one fork, the exit of the child and the wait", "10^9 / loops a second",
-            Some("process/fork"), "a mean; the two programs hold different amounts of memory, which a fork copies the page tables of"),
+            "process/fork", Reason::either("a mean; the two programs hold different amounts of memory, which a fork copies the page tables of")),
     ],
 };
 

@@ -2,7 +2,7 @@
 
 use oscost_documents::{ALL, DocumentParameters, Found};
 use oscost_families::FAMILIES;
-use oscost_harness::{Choice, Setting, Tier, lacking, stated};
+use oscost_harness::{Choice, Setting, Tier, lacking, stated, uncountable};
 
 use super::{Catalogue, Key, Known, KnownDocument, KnownFamily, Statement};
 use crate::commands::catalogue as benchmarks;
@@ -58,6 +58,7 @@ fn known(choice: &Choice, cpus: &[usize]) -> Known {
         traits: card.traits.to_vec(),
         remark: card.remark.to_owned(),
         lack: lacking(choice, cpus),
+        countable: uncountable(card).is_none(),
     }
 }
 

@@ -48,6 +48,9 @@ pub struct Known {
     /// What it needs and this machine does not give, with what to do about it.
     #[serde(skip)]
     pub lack: Option<(String, String)>,
+    /// Whether `count` and `explain --trace` have an operation of it; they are Linux's.
+    #[serde(skip)]
+    pub countable: bool,
 }
 
 impl Known {

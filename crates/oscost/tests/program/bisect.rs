@@ -40,6 +40,12 @@ fn a_step_answers_in_the_codes_of_git_bisect() {
         let done = bisect(&home, base);
         assert_eq!(done.code, Some(code), "{base}: {done:?}");
         assert!(done.stdout.contains(said), "{base}: {done:?}");
+        let told = match code {
+            0 => "git bisect: good: not slower by more than 5 % (code 0)",
+            1 => "git bisect: bad: slower by more than 5 % (code 1)",
+            _ => "git bisect: skipped: it may be slower by more than 5 %, or not (code 125)",
+        };
+        assert_eq!(done.stderr.lines().last(), Some(told), "{base}: {done:?}");
     }
     assert_eq!(home.leftovers(), Vec::<String>::new(), "a step leaves nothing in the store");
     assert_eq!(home.stored().len(), 1, "but for the run that made the base");

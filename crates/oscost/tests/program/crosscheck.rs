@@ -22,19 +22,34 @@ fn peers(home: &Home, programs: &[(&str, &str)]) -> String {
 fn what_is_not_here_is_said_with_how_to_get_it() {
     let home = Home::new();
     let folder = peers(&home, &[]);
-    home.ask(&["crosscheck", "--format", "json", "--with", &format!("lmbench={folder}")])
-        .well()
-        .shows("not here: lat_ctx")
-        .shows("--with lmbench=DIR");
+    // Nothing can be measured: one sentence, and no table of nothing.
+    for arguments in [&["--format", "json"][..], &["lmbench/lat_ctx"], &["--json", "all.json"], &[]] {
+        let with = ["crosscheck", "--with", &format!("lmbench={folder}")];
+        let done = home.ask(&[&with[..], arguments].concat());
+        done.refused(5, "lmbench is not here").says("build it, and give --with lmbench=DIR");
+        assert!(done.stdout.is_empty() && done.stderr.lines().count() == 1, "{done:?}");
+    }
     home.ask(&["crosscheck", "--with", "sysbench"])
         .refused(2, "known are perf, rt-tests, stress-ng, lmbench");
     home.ask(&["crosscheck", "--with", "lmbench=/no/such/folder"]).refused(2, "is no folder");
     home.ask(&["crosscheck", "--json", "-"]).refused(2, "name a file");
-    // A file that was asked for, or one of last week, is taken for today's.
-    home.ask(&["crosscheck", "--json", "all.json", "--with", &format!("lmbench={folder}")])
-        .refused(4, "all.json was not written");
     assert!(!home.path().join("all.json").exists());
     home.ask(&["crosscheck", "no/such/id"]).refused(2, "no peer measures 'no/such/id'");
+}
+
+/// It was measured for a minute beside a table of nothing.
+#[test]
+fn a_reproduction_beside_no_program_is_refused() {
+    let home = Home::new();
+    let folder = home.path().display().to_string();
+    let lmbench = format!("lmbench={folder}");
+    home.ask(&["reproduce", "context-switch", "--quick", "--with", &lmbench])
+        .refused(5, "lmbench is not here: lat_syscall was not found");
+    let call = ["reproduce", "tlpi", "--quick", "--c", &folder];
+    measured(home.command(&call).env("PATH", "/nonexistent")).refused(5, "--c: no C compiler");
+    if oscost_sys::program::find("cc").is_some() {
+        home.ask(&call).refused(2, "there is no").says("benchmark_posix_sem.c");
+    }
 }
 
 #[test]
@@ -59,13 +74,13 @@ fn no_program_of_the_current_folder_is_run_by_its_name() {
     };
     let here = ":.:./bin:bin";
     with_path(&["crosscheck", "perf/bench_syscall_basic", "--with", "perf"], here)
-        .well()
-        .shows("not here: perf");
-    with_path(&["count", "syscall/getppid", "--kernel", "bzImage"], here)
-        .refused(2, if cfg!(target_arch = "x86_64") { "is not installed" } else { "--guest-program" });
+        .refused(5, "perf is not here: perf was not found (Debian: apt install linux-perf)");
+    let (code, said) =
+        if cfg!(target_arch = "x86_64") { (5, "is not installed") } else { (2, "--guest-program") };
+    with_path(&["count", "syscall/getppid", "--kernel", "bzImage"], here).refused(code, said);
     let also_there = ":.:./bin:bin:/usr/local/bin:/usr/bin:/bin";
     with_path(&["compare", "--live", "false", "false", "syscall/getppid"], also_there)
-        .refused(3, "'false' ended with code 1");
+        .refused(2, "'false' ended with code 1");
     let load =
         ["run", "realtime_ipc", "--quick", "--json", "-", "--set", "transport=pipe", "--set", "clients=1"];
     let done = with_path(&[&load[..], &["--set", "load_command=sleep 0.1"]].concat(), also_there);
@@ -137,6 +152,9 @@ fn a_peer_is_read_or_shown_and_nothing_of_it_stays() {
     assert!(rubbish.contains("cannot be read"), "{rubbish}");
     let shown = home.measure(&["crosscheck", "--quick", "--with", &with]);
     assert!(!shown.well().stdout.contains('\u{1b}'), "what it printed is escaped");
+    // Named in full, and not here: withheld, beside what is.
+    let named = ["crosscheck", "--quick", "--with", &with, "lmbench/lat_syscall_null", "lmbench/lat_ctx"];
+    home.measure(&named).ends(3).shows("lmbench/lat_ctx").shows("syscall/getppid");
     let gone = || processes(|line| line.contains(&mark.to_string())) == 0;
     if oscost_sys::namespace::probe() == Ok(None) {
         assert!(within(60, gone), "a child of a peer is still there");

@@ -31,9 +31,15 @@ fn what_is_called_is_listed_or_what_is_missing_is_told() {
         assert!(text.contains("sys_getppid") && text.contains("names, no counts"), "{text}");
         assert!(!text.contains("sys_write"), "the marks are no part of it: {text}");
     } else {
-        done.refused(3, "syscall/getppid was not traced: ");
-        home.ask(&["explain", "--trace", "syscall/getppid"])
-            .refused(3, "oscost count syscall/getppid --by-function");
+        done.refused(5, "syscall/getppid was not traced: ")
+            .says("oscost count syscall/getppid --by-function");
+    }
+    for (id, why) in [
+        ("context_switch/pipe/cross_cpu", "needs several CPUs"),
+        ("clock/step/monotonic", "holds the clock itself"),
+    ] {
+        let done = home.ask(&["explain", "--trace", id]);
+        done.refused(3, why).omits("oscost count");
     }
     home.ask(&["explain", "--trace", "syscall"]).refused(2, "--trace takes one id");
     home.ask(&["explain", "--trace", "getpid"]).refused(2, "2 figures: syscall/getpid, syscall/getpid_libc");

@@ -62,7 +62,7 @@ pub fn agreement_json(rows: &[Agreement]) -> Value {
             json!({
                 "peer": row.peer, "version": row.version, "measures": row.measures, "conversion": row.conversion,
                 "found": side(&row.found),
-                "id": row.ours.as_ref().map(|ours| &ours.0), "ours": row.ours.as_ref().map(|ours| side(&ours.1)),
+                "id": row.ours.0, "ours": side(&row.ours.1),
                 "ratio": row.ratio.map(|ratio| json!({"value": ratio.value, "low": ratio.low, "high": ratio.high})),
                 "best_ratio": row.best(), "verdict": row.verdict(),
             })

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use oscost_results::{Estimate, RunResult};
 use oscost_stats::sorting::SmallSort;
 
-pub use agreement::{Agreement, Side};
+pub use agreement::{Agreement, Reason, Side};
 pub use bills::{BillChange, BillChanges, is_bill};
 pub(crate) use counts::value;
 pub use counts::{Changes, CountChange, CountVerdict, is_count};

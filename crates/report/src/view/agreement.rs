@@ -20,7 +20,7 @@ pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
     ];
     let cells = |row: &Agreement| -> Vec<String> {
         let peer = row.found.as_ref().ok();
-        let ours = row.ours.as_ref().and_then(|ours| ours.1.as_ref().ok());
+        let ours = row.ours.1.as_ref().ok();
         let value =
             |side: Option<&Side>| side.map_or("-".to_owned(), |side| numbers::duration(side.quoted.value));
         let spread = |side: Option<&Side>| side.map_or(String::new(), |side| numbers::percent(side.spread));
@@ -39,23 +39,22 @@ pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
     };
     let mut parts = vec![
         Part::words(
-            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation. Agreement compares the smallest launches (5 %). Spread: the largest launch divided by the smallest, minus 1. Seconds: all launches, each from its start to the next.",
+            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation. Agreement compares the smallest launches (5 %); beyond, nothing can be told where the interval of the ratio holds 1. Spread: the largest launch divided by the smallest, minus 1. Seconds: all launches, each from its start to the next.",
         ),
         Part::Table(Table::new(heads, rows.iter().map(cells))),
     ];
     for row in rows {
-        let ours =
-            row.ours.as_ref().map_or("no figure of ours".to_owned(), |ours| format!("beside {}", ours.0));
         let version = if row.version.is_empty() { String::new() } else { format!(" ({})", row.version) };
         let rounds = row
             .found
             .as_ref()
             .map_or(String::new(), |side| format!(", {}", counted(side.launches, "round", "rounds")));
         let words = format!(
-            "{}{version}: {}; {}; {ours}{rounds}. {}",
+            "{}{version}: {}; {}; beside {}{rounds}. {}",
             row.peer,
             row.measures,
             row.conversion,
+            row.ours.0,
             row.verdict()
         );
         parts.push(Part::Words(plain(&words, unicode)));
@@ -68,6 +67,7 @@ mod tests {
     use oscost_results::Estimate;
 
     use super::*;
+    use crate::judge::Reason;
 
     #[test]
     fn a_spread_is_what_the_words_above_it_say() {
@@ -78,11 +78,11 @@ mod tests {
             measures: String::new(),
             conversion: String::new(),
             found: Ok(Side { quoted, best: 100.0, spread: 125.0 / 100.0 - 1.0, seconds: 1.5, launches: 7 }),
-            ours: None,
+            ours: ("syscall/getppid".to_owned(), Err("not measured".to_owned())),
             ratio: None,
             failures: String::new(),
             step: 0.0,
-            differs: String::new(),
+            differs: Reason::NONE,
         };
         let parts = view(&[row], true).parts;
         let [Part::Words(words), Part::Table(table), ..] = &parts[..] else { panic!("words and a table") };

@@ -1,5 +1,7 @@
 //! Counts for people: the price list in instructions, the tree of functions, and a comparison of two results.
 
+use std::collections::BTreeMap;
+
 use oscost_results::{Figure, InstructionCount, Repeats, RunResult, Status};
 
 use super::functions::DEEPEST;
@@ -7,7 +9,7 @@ use crate::blocks::Place::{Below, Left, Right};
 use crate::blocks::{Fact, Part, Table, View};
 use crate::judge::{Changes, CountChange, CountVerdict, value};
 use crate::numbers::exact;
-use crate::words::{plain, right};
+use crate::words::{counted, plain, right};
 
 /// Functions of a row that are named; the others are one sum.
 const SHOWN: usize = 12;
@@ -49,7 +51,7 @@ fn word(repeats: Repeats) -> &'static str {
 }
 
 fn price_list(result: &RunResult, saved: Option<&str>, unicode: bool) -> Vec<Part> {
-    // What needs another CPU or holds the clock itself was never to be counted here: it is one number at the end.
+    // What needs another CPU or holds the clock itself was never to be counted: a line for each reason stands at the end.
     let figures: Vec<&Figure> =
         result.figures.iter().filter(|figure| figure.status != Status::Unsupported).collect();
     let rows = figures.iter().map(|figure| {
@@ -76,32 +78,40 @@ fn price_list(result: &RunResult, saved: Option<&str>, unicode: bool) -> Vec<Par
 }
 
 fn foot(result: &RunResult, rows: &[&Figure], saved: Option<&str>, unicode: bool) -> Vec<String> {
-    let counted = || rows.iter().filter(|figure| value(figure).is_some());
+    let with_count = || rows.iter().filter(|figure| value(figure).is_some());
     let of = |repeats| {
-        counted().filter(|figure| figure.count.as_ref().is_some_and(|it| it.repeats == repeats)).count()
+        with_count().filter(|figure| figure.count.as_ref().is_some_and(|it| it.repeats == repeats)).count()
     };
-    let left_out = result.figures.len() - rows.len();
     let boots = rows.iter().filter_map(|figure| figure.count.as_ref()).map(|count| count.boots).max();
     let [constant, reproducible, vary] = [Repeats::Constant, Repeats::Reproducible, Repeats::Varies].map(of);
-    let withheld = rows.len() - counted().count();
+    let withheld = rows.len() - with_count().count();
     // A word of a newer version, or none.
     let unknown = rows.len() - withheld - constant - reproducible - vary;
     let others = [(unknown, "unknown"), (withheld, "withheld")];
     let others = others.into_iter().filter(|(count, _)| *count > 0);
     let others: String = others.map(|(count, word)| format!(", {count} {word}")).collect();
-    let mut words = format!(
-        "{} rows: {constant} constant, {reproducible} reproducible, {vary} vary{others} ({} boots)",
-        rows.len(),
+    let words = format!(
+        "{}: {constant} constant, {reproducible} reproducible, {vary} vary{others} ({} boots)",
+        counted(rows.len(), "row", "rows"),
         boots.unwrap_or(0)
     );
-    if left_out > 0 {
-        words.push_str(&format!("; {left_out} cannot be counted here: oscost report --format json"));
+    let mut left_out: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for figure in result.figures.iter().filter(|figure| figure.status == Status::Unsupported) {
+        let why = figure.why.as_deref().unwrap_or("for no reason that is known");
+        left_out.entry(why).or_default().push(&figure.id);
     }
+    let left_out = left_out.into_iter().map(|(why, ids)| {
+        let words = match ids[..] {
+            [id] => format!("{id} cannot be counted: {why}"),
+            _ => format!("{} cannot be counted: {why}; oscost report --format json names them", ids.len()),
+        };
+        plain(&words, unicode)
+    });
     const WHAT: [&str; 2] = [
         "Instructions are not time: no caches, no pipeline, no memory, no second CPU, an emulated processor.",
         "They exclude work that a kernel defers to its next tick. Mitigations cost time, but few instructions.",
     ];
-    let mut all = vec![words];
+    let mut all: Vec<String> = (!rows.is_empty()).then_some(words).into_iter().chain(left_out).collect();
     all.extend(WHAT.map(str::to_owned));
     all.extend(result.warnings.iter().map(|warning| plain(warning, unicode)));
     let next = "Next: oscost count ID --kernel K --by-function";

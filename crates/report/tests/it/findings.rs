@@ -218,3 +218,22 @@ fn a_baseline_that_was_not_asked_for_says_so() {
         assert!(!row(asked).contains("baseline only"), "{asked:?}: {}", row(asked));
     }
 }
+
+/// The reason stood in the JSON alone, behind a number and "here".
+#[test]
+fn a_count_says_why_an_id_has_none() {
+    let mut result = telling();
+    result.conditions.emulation = Some(Emulation::default());
+    let told = |result: &RunResult| written(|out| count::shown(result, None, &style(200, false), out));
+    let mut lacks = |index: usize, why: &str| {
+        result.figures[index].status = Status::Unsupported;
+        result.figures[index].why = Some(why.to_owned());
+        told(&result)
+    };
+    let alone = format!("{} cannot be counted: it sleeps", telling().figures[0].id);
+    lacks(0, "it sleeps").says(&alone);
+    lacks(1, "it sleeps").says("2 cannot be counted: it sleeps; ").lacks(&alone);
+    lacks(2, "it needs several CPUs");
+    // Nothing is left: no sum of nothing.
+    lacks(3, "it needs several CPUs").says("2 cannot be counted: it needs several CPUs; ").lacks("0 rows");
+}

@@ -167,7 +167,7 @@ fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &F
         let calls: f64 = figure.evidence.system_calls.values().sum();
         page.fact("Clock", clock(&card.call_path, result.conditions.clock_source.as_deref(), calls));
     }
-    page.fact("Why", [why(result, figure).unwrap_or_default()]);
+    page.fact("Why", [why(card, result, figure).unwrap_or_default()]);
     // What is so by its making is told below.
     page.fact("Remarks", figure.remarks.iter().filter(|remark| **remark != card.remark).cloned());
 }
@@ -259,7 +259,7 @@ fn fraction(name: &str, count: f64) -> Option<String> {
 }
 
 /// What of a price is the kernel entries'.
-fn why(result: &RunResult, figure: &Figure) -> Option<String> {
+pub(super) fn why(card: &Known, result: &RunResult, figure: &Figure) -> Option<String> {
     let calls: f64 = figure.evidence.system_calls.values().sum();
     // Where it was not measured beside the others, the canary of the figure's own launches made it.
     let beside = result.figures.iter().find(|it| it.id == "syscall/invalid");
@@ -272,12 +272,13 @@ fn why(result: &RunResult, figure: &Figure) -> Option<String> {
         return None;
     }
     let plural = if calls.round() == 1.0 { "entry is" } else { "entries are" };
+    let count = format!(": oscost count {} --kernel running --by-function", card.id);
     Some(format!(
-        "{} bare kernel {plural} {} of its floor; {} remain: oscost count {} --kernel running --by-function",
+        "{} bare kernel {plural} {} of its floor; {} remain{}",
         numbers::count(calls.round()),
         numbers::duration(entries),
         numbers::duration(floor - entries),
-        figure.id
+        if card.countable { &count } else { "" }
     ))
 }
 

@@ -200,6 +200,25 @@ mod tests {
         page(thing, &talk()).map_err(|ended| ended.to_string()).expect(thing).text(80)
     }
 
+    /// What is uncountable was to be counted, by the page of every id.
+    #[test]
+    fn nobody_is_told_to_count_what_cannot_be_counted() {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/tests/samples/v1.json");
+        let result = oscost_results::from_bytes(&std::fs::read(sample).expect("a file")).expect("a result");
+        let of_calls =
+            |figure: &&oscost_results::Figure| figure.evidence.system_calls.contains_key("semtimedop");
+        let mut figure = result.figures.iter().find(of_calls).expect("a figure of calls").clone();
+        figure.launches.iter_mut().for_each(|launch| launch.entry_ns = Some(1.0));
+        let mut countable = 0;
+        for card in catalogue().tier(Tier::Thorough) {
+            let why = super::figure::why(card, &result, &figure).expect("entries are a part of it");
+            assert_eq!(why.contains("oscost count"), card.countable, "{}: {why}", card.id);
+            assert!(!card.countable || !card.id.ends_with("/cross_cpu"), "{}", card.id);
+            countable += usize::from(card.countable);
+        }
+        assert!(countable > 50, "{countable}");
+    }
+
     #[test]
     fn things_of_every_kind_are_explained() {
         for (thing, words) in [

@@ -9,7 +9,7 @@ mod traced;
 
 use std::fmt::Write as _;
 
-use oscost_harness::{Card, Need, Placement, Tier};
+use oscost_harness::{Card, Tier, uncountable};
 use oscost_results::Untrusted;
 
 use self::functions::Function;
@@ -36,18 +36,19 @@ pub fn serve_if_asked() -> Option<u8> {
 /// Traces one operation, and shows what was called.
 pub fn trace(thing: &str) -> Result<Exit, Ended> {
     let card = traceable(thing)?;
-    let several = card.needs.iter().any(|need| matches!(need, Need::Cpus(cpus) if *cpus > 1));
-    if several || card.placement == Placement::CrossCpu {
-        return Err(lacking(card, "it runs on several CPUs at once, so its functions have no order"));
+    let withheld = |why: &str| lacking(card, Exit::Withheld, why);
+    // Functions on several CPUs have no order, and a series has no operation: neither for ftrace nor for the count.
+    if let Some(why) = uncountable(card) {
+        return Err(withheld(why));
     }
-    let instance = Instance::new().map_err(|why| lacking(card, &why))?;
-    let text = traced::run(card.id, &instance).map_err(|why| lacking(card, &why));
+    let instance = Instance::new().map_err(|why| lacking(card, Exit::Unfit, &why))?;
+    let text = traced::run(card.id, &instance).map_err(|why| withheld(&why));
     let removed = instance.remove();
     let text = text?;
     removed.map_err(|why| Ended::new(Exit::Internal, why))?;
     let (usual, of) = functions::of_an_operation(&text);
     if of == 0 {
-        return Err(lacking(card, "ftrace showed no whole operation"));
+        return Err(withheld("ftrace showed no whole operation"));
     }
     let page = page(card, &usual.functions, usual.times, of);
     output::data(|out| out.write_all(page.as_bytes()))?;
@@ -68,12 +69,12 @@ fn traceable(thing: &str) -> Result<&'static Card, Ended> {
     }
 }
 
-fn lacking(card: &Card, why: &str) -> Ended {
-    let words = format!(
-        "{} was not traced: {why}. Without ftrace: oscost count {} --by-function --kernel running",
-        card.id, card.id
-    );
-    Ended::new(Exit::Withheld, words)
+fn lacking(card: &Card, exit: Exit, why: &str) -> Ended {
+    let mut words = format!("{} was not traced: {why}", card.id);
+    if uncountable(card).is_none() {
+        let _ = write!(words, ". Without ftrace: oscost count {} --by-function --kernel running", card.id);
+    }
+    Ended::new(exit, words)
 }
 
 fn page(card: &Card, functions: &[Function], times: usize, of: usize) -> String {
