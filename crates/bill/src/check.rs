@@ -1,7 +1,9 @@
 //! The check: the sum of the bill against the system time of the run that nobody counted, and what is left.
 
 use oscost_results::Estimate;
-use oscost_results::bill::{Bill, CountedRun as Counted, CountingWay as Way, RunUsage as Usage};
+use oscost_results::bill::{
+    Bill, CountedRun as Counted, CountingWay as Way, RunEnd as Ended, RunUsage as Usage,
+};
 
 use crate::price;
 
@@ -134,7 +136,10 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
         if bill.explained.is_none() {
             all.push(unknown(bill, free, tick_ns));
         }
-        all.extend(against(free, first, bill.counted.len()));
+        // One that was ended in its middle slept less, whatever it read.
+        if !matches!(first.ended, Ended::CutShort | Ended::Killed(_)) {
+            all.extend(against(free, first, bill.counted.len()));
+        }
     }
     let bounds: f64 = bill.items.iter().filter(|item| least(item)).map(|item| item.together.value).sum();
     let inside: u64 = bill.items.iter().filter(|item| least(item)).filter_map(|item| item.inside_ns).sum();

@@ -35,7 +35,7 @@ pub struct SavingRule {
 pub enum What {
     /// Calls that did not sleep, of these names, on one of these kinds (empty: any).
     Calls(&'static [&'static str], &'static [&'static str]),
-    /// The same, which carry at most so many bytes each. Where somebody waited for what others send, none: it may be an answer.
+    /// The same, which carry at most so many bytes each. Where somebody waits for answers, none.
     Small(&'static [&'static str], &'static [&'static str], u64),
     /// The same, which are given more descriptors than so many, whether they slept or not.
     Wide(&'static [&'static str], u64),
@@ -85,6 +85,8 @@ pub enum Then {
 
 /// What makes a descriptor: each has a first call and a last one, which no buffer joins with those of another.
 const OPENS: &[&str] = &["open", "openat", "openat2", "creat", "connect", "accept", "accept4"];
+/// Calls that send something to somebody.
+pub(crate) const GIVES: &[&str] = &["write", "pwrite64", "writev", "sendto", "sendmsg"];
 /// Calls that take what somebody has sent.
 pub(crate) const TAKES: &[&str] = &["read", "pread64", "readv", "recvfrom", "recvmsg"];
 const SEMOP: &[&str] = &["semop", "semtimedop"];

@@ -6,7 +6,7 @@ use oscost_results::Estimate;
 use oscost_results::bill::{Bill, BillItem, Call, CountedRun as Counted, Saving};
 
 use crate::price::{self, Prices, less, plus};
-use crate::replacements::{Asks, FORKS, RULES, SavingRule, TAKES, Then, What};
+use crate::replacements::{Asks, FORKS, GIVES, RULES, SavingRule, TAKES, Then, What};
 use crate::tariff::{self, FAULT_COPY, SLEEP, Term};
 
 /// Every figure that savings need which these counts may permit.
@@ -55,9 +55,14 @@ fn is_of(call: &Call, names: &[&str], kinds: &[&str]) -> bool {
     names.contains(&&*call.name) && (kinds.is_empty() || kinds.contains(&&*call.on))
 }
 
-/// Whether somebody waited for what others send on this kind of descriptor.
+/// Whether somebody answers on this kind of descriptor, and waits for what others send. A file waits for a disk, and who reads a stream
+/// to its end finds it empty now and then.
 fn is_waited_for(kind: &str, counted: &Counted) -> bool {
-    counted.calls.iter().any(|call| call.slept && is_of(call, TAKES, &[kind]))
+    let made = |names: &[&str], slept: &[bool]| -> u64 {
+        let of = |call: &&Call| is_of(call, names, &[kind]) && slept.contains(&call.slept);
+        counted.calls.iter().filter(of).map(|call| call.times).sum()
+    };
+    kind != "file" && made(GIVES, &[true, false]) > 0 && made(TAKES, &[true]) * 4 > made(TAKES, &[false])
 }
 
 /// Whether a rule replaces a call.

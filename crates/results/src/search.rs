@@ -116,10 +116,15 @@ impl Pattern {
         id: impl Fn(&T) -> &str,
     ) -> Option<(Way, Vec<T>)> {
         let mut best: Option<(Way, Vec<T>)> = None;
+        // A family that ends with the word is another thing, and has its own name: realtime_ipc is not ipc.
+        let end = format!("_{}", self.text);
+        let is_other = |id: &str| id.split('/').next().is_some_and(|family| family.ends_with(&end));
         for item in items {
             let way = match (self.finds(id(&item)), self.synonym) {
                 (None, _) => continue,
-                (Some(Way::Parts | Way::Word), Some(synonym)) => Way::Synonym(synonym),
+                (Some(Way::Parts | Way::Word), Some(synonym)) if !is_other(id(&item)) => {
+                    Way::Synonym(synonym)
+                }
                 (Some(way), _) => way,
             };
             match &mut best {

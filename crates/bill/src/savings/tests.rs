@@ -171,6 +171,13 @@ fn no_buffer_joins_what_several_files_hold_or_what_somebody_waits_for() {
         of_calls(vec![small("write", "pipe"), waits])
     };
     assert_eq!((answered(true).len(), answered(false).len()), (0, 1));
+    // One that reads a stream to its end found it empty at times, and a file that was not in memory is no answer.
+    let slept = |name: &str, kind: &str, times| Call { slept: true, ..call(name, kind, times) };
+    assert_eq!(of_calls(vec![small("read", "pipe"), slept("read", "pipe", 900)]).len(), 1);
+    assert_eq!(
+        of_calls(vec![small("write", "pipe"), call("read", "pipe", 40), slept("read", "pipe", 9)]).len(),
+        1
+    );
 }
 
 /// 300 syncs of 14 ms were promised to save "at most 555 us", and without prices nothing was to be saved.

@@ -239,10 +239,20 @@ fn newest_of(store: &Store) -> Result<Vec<PathBuf>, PathError> {
 
 /// Runs of the store from which drift is learnt, oldest first. A store that cannot be read teaches nothing.
 pub fn past(talk: &Talk) -> Vec<RunResult> {
-    match Store::of_user().map(|store| newest_of(&store)) {
-        Ok(Ok(newest)) => {
-            let runs = oscost_results::load_past(&newest).into_iter().rev();
-            runs.filter_map(Result::ok).filter(|result| !is_count(result)).collect()
+    match Store::of_user().map(|store| store.runs()) {
+        Ok(Ok(paths)) => {
+            // Bills and counts teach nothing, and take no room.
+            let mut newest = Vec::new();
+            for paths in paths.rchunks(PAST) {
+                let runs = oscost_results::load_past(paths).into_iter().rev().filter_map(Result::ok);
+                newest.extend(runs.filter(|result| !is_count(result) && !result.figures.is_empty()));
+                if newest.len() >= PAST {
+                    break;
+                }
+            }
+            newest.truncate(PAST);
+            newest.reverse();
+            newest
         }
         Ok(Err(error)) => {
             talk.say(format!("warning: nothing is learnt from past runs: {error}"));

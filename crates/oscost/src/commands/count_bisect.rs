@@ -67,7 +67,15 @@ pub fn bisect(asked: &[String], kernel: &Path, options: &Compare, talk: &Talk) -
     let now = match count::on_kernel(&again, &image, &choices, &signals.flag(), talk) {
         Ok(now) => now,
         Err(Error::Interrupted) => return Ok(count::interrupted(&signals)),
-        Err(error) => return Err(count::ended(error)),
+        Err(error) => {
+            let ended = count::ended(error);
+            if ended.exit != Exit::Withheld {
+                return Err(ended);
+            }
+            talk.warn(&ended);
+            talk.say(for_git(Exit::Skipped, "more instructions"));
+            return Ok(Exit::Skipped);
+        }
     };
     signals.deliver();
     let only = RunResult { figures: vec![figure.clone()], ..base.clone() };

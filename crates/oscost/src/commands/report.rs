@@ -70,7 +70,8 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
         let name = |at: usize| PathBuf::from(format!("result {}", at + 1));
         loaded.results = taken.map(|(at, (_, result))| (name(at), result.anonymous())).collect();
     }
-    if options.sort.is_some() && loaded.results.iter().any(|(_, result)| is_bill(result)) {
+    let are_bills = !loaded.results.is_empty() && loaded.results.iter().all(|(_, result)| is_bill(result));
+    if options.sort.is_some() && are_bills {
         return Err(Ended::misuse(
             "--sort orders figures, and a bill has none: its dearest row is the first",
         ));

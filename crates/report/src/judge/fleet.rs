@@ -84,7 +84,7 @@ pub struct JudgedFleet {
     /// The odd hosts, the surest first.
     pub odd: Vec<OddHost>,
     /// Hosts that lie apart and are not named, the surest first: up to half of all told of so far may be false. Behind them those
-    /// with a rate above [`EVEN_RATE`], which lie beyond all others in one figure alone.
+    /// with a higher rate, which lie beyond all others in one figure alone.
     pub unproved: Vec<OddHost>,
     /// Tests that were made: each host in each figure, and in all together.
     pub tests: usize,
@@ -109,7 +109,7 @@ pub struct HostGroup {
     /// By what share one host must be slower in all figures that enter the kernel to be named in nine cases of ten; `None` where
     /// the group is too small to show any.
     pub shows: Option<f64>,
-    /// The same of one figure alone, in the middle of the figures; `None` where that is more than [`MOST`].
+    /// The same of one figure alone, in the middle of the figures; `None` where that is more than a hundred times.
     pub shows_alone: Option<f64>,
 }
 

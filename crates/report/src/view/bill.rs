@@ -92,7 +92,7 @@ fn head(result: &RunResult, bill: &Bill, unicode: bool) -> Vec<String> {
         Some(free) => ran("free run", free),
         None => ran("counted for", first.usage),
     }];
-    let is_cut = result.partial || first.ended == Ended::CutShort;
+    let is_cut = first.ended == Ended::CutShort || result.partial && !first.complete;
     lines.push(counted(bill, first, is_cut));
     lines.extend(ended(first.ended));
     lines.extend(is_cut.then(|| "it was cut short: the bill so far".to_owned()));

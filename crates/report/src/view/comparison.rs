@@ -51,7 +51,7 @@ impl ComparisonView<'_> {
             let mut lines = tallied(comparison);
             let unpaired = comparison.blind().1 - comparison.rows.len();
             if let Some(last) = lines.last_mut().filter(|_| unpaired > 0) {
-                last.push_str(&format!(", {unpaired} not in both"));
+                last.push_str(&format!(", {unpaired} not measured in both"));
             }
             parts.extend(lines.into_iter().map(Part::Words));
         }

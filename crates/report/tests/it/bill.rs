@@ -58,6 +58,9 @@ fn a_bill_that_was_cut_short_says_so_and_is_not_faster() {
     said(&result).says("faster than free").lacks("cut short");
     result.partial = true;
     said(&result).says("it was cut short: the bill so far").lacks("faster than free");
+    // Ctrl-C came while prices were measured.
+    result.bill.as_mut().unwrap().counted[0].complete = true;
+    said(&result).says("faster than free").lacks("cut short");
 }
 
 #[test]

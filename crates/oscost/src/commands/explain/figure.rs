@@ -303,7 +303,7 @@ fn history(stored: &[(PathBuf, Outline)], id: &str) -> Option<String> {
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (values.len() > 1).then(|| {
         let range = numbers::range(low, high, unit);
-        let of = if stored.len() < RUNS { "" } else { ", of the newest stored ones alone" };
+        let of = if stored.len() < RUNS { String::new() } else { format!(" of the newest {RUNS}") };
         format!("{} {range} over {} runs{of}", headline.replace('_', " "), values.len())
     })
 }
