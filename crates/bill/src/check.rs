@@ -403,6 +403,7 @@ mod tests {
         let one = |times, voluntary| Counted {
             calls: vec![call(times)],
             switches: Switches { voluntary, involuntary: 0 },
+            ended: Ended::Exited(0),
             ..Counted::default()
         };
         let bill = Bill {
