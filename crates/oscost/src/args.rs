@@ -53,7 +53,7 @@ const LAST: usize = 900;
 /// Options of every command.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Print errors only
+    /// Show no progress and no notes: what was asked for, warnings and errors alone
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]
     pub quiet: bool,
     /// Print more details
