@@ -149,7 +149,7 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
     let names: Vec<&str> = named.iter().take(5).map(|item| &*item.words).collect();
     if !names.is_empty() {
         let inside = if inside > 0 {
-            format!("; in the counted run they took {}, besides their sleeps", time_of(inside as f64))
+            format!("; in the counted run they took {} without their sleeps", time_of(inside as f64))
         } else {
             String::new()
         };
@@ -182,7 +182,7 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
     all
 }
 
-/// A time to three digits.
+/// A time with its unit.
 fn time_of(ns: f64) -> String {
     if ns < 1e6 { format!("{:.1} us", ns / 1e3) } else { format!("{:.2} ms", ns / 1e6) }
 }
@@ -392,8 +392,8 @@ mod tests {
         let mut items: Vec<Item> = ["a", "b", "c", "d", "e", "f"].map(|name| row(name, 1000)).to_vec();
         items.push(row("execve", 994_000));
         let said = left(&Bill { items, counted: vec![Counted::default()], ..Bill::default() }, 1, true);
-        let words = "without a price: execve; a; b; c; d; 2 more: at least 7.0 us; in the counted run they took 1.00 ms, \
-                     besides their sleeps";
+        let words = "without a price: execve; a; b; c; d; 2 more: at least 7.0 us; in the counted run they took 1.00 ms \
+                     without their sleeps";
         assert_eq!(said, [words]);
     }
 

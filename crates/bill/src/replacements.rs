@@ -56,7 +56,7 @@ pub enum Asks {
     Threads(u64),
     /// These calls were made half as often as what is replaced; a quarter as often where that is often enough.
     AsOften(&'static [&'static str]),
-    /// These calls, each of which begins something else, were made at most so many times less often.
+    /// What is replaced was made at least so many times as often as these calls, each of which begins something else.
     Longer(&'static [&'static str], u64),
     /// One anonymous mapping was of a class of size above this one.
     Mapping(u64),

@@ -330,13 +330,13 @@ const BY_NAME: &[&str] = &[
     "chdir",
 ];
 
-/// The rate of a call, if it has one.
+/// The rate of a call, if it has one: not if it is a sync that waited for a disk.
 #[must_use]
 pub fn rate_of(call: &Call) -> Option<&'static Rate> {
     rate_for(&call.name, &call.on).filter(|_| !(call.slept && SYNCS.contains(&&*call.name)))
 }
 
-/// The rate of a call of this name on this kind, if it is not one that waited for a disk.
+/// The rate of a call of this name on this kind.
 #[must_use]
 pub fn rate_for(name: &str, kind: &str) -> Option<&'static Rate> {
     RATES.iter().find(|rate| rate.calls.contains(&name) && (rate.on.is_empty() || rate.on.contains(&kind)))

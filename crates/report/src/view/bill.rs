@@ -48,7 +48,7 @@ pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) 
     let known = largest(bill, false);
     answer.push(match &*unpriced {
         "" => known.unwrap_or_else(|| NO_SAVING.to_owned()),
-        _ => format!("{}; no price for: {unpriced}", known.as_deref().unwrap_or("largest saving: not known")),
+        _ => format!("{}; not priced: {unpriced}", known.as_deref().unwrap_or("largest saving: not known")),
     });
     parts.push(Part::Answer(answer));
     View::new(title(result, bill, unicode), parts)
