@@ -18,7 +18,7 @@ const MAY_LACK: [&str; 9] = [
     "cpu.cfs_period_us=100000 cpu.cfs_quota_us=-1: no such cgroup (version 1) can be made here",
     "cpu.rt_runtime_us=0: no such cgroup (version 1) can be made here",
     "CPUs that shrink: there is one",
-    // A kernel without ftrace.
+    // A kernel without ftrace, or that is locked down.
     "kills of trace: no such space can be made here",
 ];
 
