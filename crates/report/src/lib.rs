@@ -24,7 +24,7 @@ pub use judge::{Agreement, Reason, Side};
 pub use named::Named;
 pub use render::text::style::Style;
 pub use show::{
-    agreement, agreement_markdown, doctor, history, history_whole, host_facts, page, page_of_runs,
+    agreement, agreement_markdown, doctor, history, history_whole, host_facts, marks, page, page_of_runs,
     price_list, price_list_markdown, reproductions, reproductions_markdown, spread, spread_markdown,
 };
 pub use view::screen::{RowChoice, RowOrder};

@@ -4,7 +4,7 @@ mod bill;
 
 use std::io::{self, Write};
 
-use oscost_results::{Check, Outline, RunResult};
+use oscost_results::{Check, Figure, Outline, RunResult};
 use serde_json::Value;
 
 use crate::blocks::View;
@@ -42,6 +42,12 @@ pub fn price_list(
 /// Those of `out`.
 pub fn price_list_markdown(result: &RunResult, saved: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
     markdown::prices::write(&view::prices::prices(result, saved), out)
+}
+
+/// The marks of a figure of `result`, with what is known of each: a mode of a bimodal one with its share.
+#[must_use]
+pub fn marks(result: &RunResult, figure: &Figure, unicode: bool) -> Vec<String> {
+    view::story::Story::new(result, unicode).marks(figure)
 }
 
 /// What stands where there is no document.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bill::Bill;
+use crate::search::Pattern;
 use crate::{Answer, Emulation, Figure, Reference, Reproduction};
 
 /// Value of the member `format` of every result.
@@ -109,6 +110,20 @@ impl RunResult {
             warning_codes: Vec::new(),
             unknown: Map::new(),
         }
+    }
+
+    /// Whether nobody asked for this figure, and it was measured because another one is divided by it or has it subtracted. Only
+    /// where that is plain: each word that was typed stands in an id.
+    #[must_use]
+    pub fn is_baseline_only(&self, id: &str) -> bool {
+        let typed: Vec<Pattern> = self.plan.patterns.iter().map(|typed| Pattern::new(typed, &[])).collect();
+        let finds = |pattern: &Pattern, id: &str| pattern.finds(id).is_some();
+        let is_plain = |pattern: &Pattern| self.figures.iter().any(|figure| finds(pattern, &figure.id));
+        self.ratios.iter().chain(&self.differences).any(|pair| pair.to == id)
+            && !typed.is_empty()
+            && self.reproductions.is_empty()
+            && typed.iter().all(is_plain)
+            && !typed.iter().any(|pattern| finds(pattern, id))
     }
 
     /// Says that a result of an older version is one of today's: reading gave it today's words. One of another version

@@ -323,9 +323,9 @@ pub fn show(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
 /// How the program ends: `--fail-on` decides.
 fn exit(comparisons: &[Comparison<'_>], options: &Compare) -> Exit {
     let fails = |on: FailOn| options.fail_on.contains(&on);
-    if fails(FailOn::Slower) && comparisons.iter().any(|one| one.of(Verdict::Slower).next().is_some()) {
+    if fails(FailOn::Slower) && comparisons.iter().any(|one| one.has(Verdict::Slower)) {
         Exit::Slower
-    } else if fails(FailOn::Unclear) && comparisons.iter().any(|one| one.blind().0 > 0) {
+    } else if fails(FailOn::Unclear) && comparisons.iter().any(Comparison::is_blind) {
         Exit::Unclear
     } else {
         Exit::Done

@@ -313,7 +313,7 @@ mod tests {
             ("run futex_b", &["futex_broadcast"]),
             ("run mute", &["mutex"]),
             ("explain not", &[]),
-            ("explain floo", &["floor"]),
+            ("explain floo", &["floor", "floor_less_loop"]),
             ("reproduce ", &["tlpi", "apue", "grame", "ostep", "context-switch"]),
             ("reproduce 00", &["000", "001", "002", "003", "004"]),
             ("report --format=h", &["--format=html"]),

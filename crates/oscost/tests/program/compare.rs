@@ -70,6 +70,33 @@ fn verdicts_are_words_and_codes() {
     assert!(std::fs::read_to_string(home.path().join("matrix.txt")).unwrap().contains("All against now"));
 }
 
+/// A baseline is measured because another figure is divided by it: it is shown and judged, and no gate rests on it.
+#[test]
+fn a_baseline_that_nobody_asked_for_fails_no_job() {
+    let (home, now, half) = home();
+    let with_baseline = |from: &std::path::Path, to: &str| {
+        changed(from, &home.path().join(to), &|result| {
+            let mut asked = oscost_results::load(&now).unwrap().figures.remove(0);
+            asked.id = "semaphore/system_v".to_owned();
+            result.figures.push(asked);
+            result.plan.patterns = vec!["system_v".to_owned()];
+            let pair = serde_json::json!(
+                {"of": "semaphore/system_v", "to": ID, "quantity": "paired", "unit": "ratio", "value": 1.0}
+            );
+            result.ratios = vec![serde_json::from_value(pair).unwrap()];
+        });
+    };
+    with_baseline(&half, "a.json");
+    with_baseline(&now, "b.json");
+    let done = home.ask(&["compare", "a.json", "b.json", "--fail-on", "slower,unclear"]);
+    done.well().shows("1 slower").shows("1 slower figure is a baseline that nobody asked for");
+    changed(&home.path().join("b.json"), &home.path().join("asked.json"), &|result| {
+        result.plan.patterns.push(ID.to_owned());
+    });
+    let done = home.ask(&["compare", "a.json", "asked.json", "--fail-on", "slower"]);
+    assert_eq!(done.code, Some(1), "asked for in one of the two: {done:?}");
+}
+
 /// Without names the newest two that can be compared are, and what lies between them is told.
 #[test]
 #[ignore = "longer: it measures for long"]

@@ -10,7 +10,7 @@ use super::asked::{Asked, Question};
 use super::figure::{Sides, grain, no_ratio, pair_up};
 use super::quantity::{clearly_best, launches, quantile_of, refusal, unit};
 use super::verdict::pronounce;
-use super::{Compared, Comparison, Rules, Verdict, by_size, ids, surrounded, surroundings};
+use super::{Compared, Comparison, Rules, Verdict, by_size, ids, mark_baselines, surrounded, surroundings};
 use crate::named::Named;
 
 /// What is left of a drift that is no straight line within a round: it is added at both ends of every interval.
@@ -59,6 +59,7 @@ pub fn look_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>, share: 
     }
     comparison.rows = pronounce(asked, rules.threshold, share);
     open |= comparison.rows.iter().any(|row| row.verdict == Verdict::Unclear && row.change.is_some());
+    mark_baselines(&mut comparison.rows, a, b);
     comparison.rows.small_sort_by(by_size);
     LiveLook { comparison, open }
 }

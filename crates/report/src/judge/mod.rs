@@ -129,6 +129,8 @@ pub struct Compared {
     pub why: String,
     /// Of a pair: ids of the figure and of its baseline.
     pub pair: Option<(String, String)>,
+    /// Nobody asked for it in any result: another figure is divided by it, or has it subtracted.
+    pub baseline_only: bool,
 }
 
 /// The estimate of a side that has none.
@@ -148,6 +150,7 @@ impl Compared {
             changed: false,
             why: String::new(),
             pair: None,
+            baseline_only: false,
         }
     }
 }
@@ -284,6 +287,7 @@ fn sided<'a>(
     comparison.pairs = rows.split_off(figures);
     paired::decide(&mut rows, &comparison.pairs, rules.threshold);
     comparison.rows = rows;
+    mark_baselines(&mut comparison.rows, a, b);
     comparison.rows.small_sort_by(by_size);
     comparison.pairs.small_sort_by(by_size);
     comparison
@@ -293,6 +297,13 @@ fn sided<'a>(
 fn ids<'r>(a: &[Named<'r>], b: &[Named<'r>]) -> Vec<&'r str> {
     let figures = a.iter().chain(b).flat_map(|named| &named.result.figures);
     distinct(figures.map(|figure| figure.id.as_str()))
+}
+
+/// Marks what nobody asked for.
+fn mark_baselines(rows: &mut [Compared], a: &[Named<'_>], b: &[Named<'_>]) {
+    for row in rows {
+        row.baseline_only = a.iter().chain(b).all(|named| named.result.is_baseline_only(&row.id));
+    }
 }
 
 /// The largest change first.
@@ -320,6 +331,18 @@ impl Comparison<'_> {
     /// Figures of one verdict.
     pub fn of(&self, verdict: Verdict) -> impl Iterator<Item = &Compared> {
         self.rows.iter().filter(move |row| row.verdict == verdict)
+    }
+
+    /// Whether a figure that somebody asked for has this verdict.
+    #[must_use]
+    pub fn has(&self, verdict: Verdict) -> bool {
+        self.of(verdict).any(|row| !row.baseline_only)
+    }
+
+    /// Whether a figure that somebody asked for could not be judged.
+    #[must_use]
+    pub fn is_blind(&self) -> bool {
+        self.has(Verdict::Unclear) || self.blind().0 > self.of(Verdict::Unclear).count()
     }
 
     /// How many figures could not be judged, and of how many: unclear, or measured on one side alone, or withheld.

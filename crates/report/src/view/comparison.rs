@@ -208,6 +208,11 @@ fn answer(comparison: &Comparison<'_>) -> Vec<String> {
     if comparison.rows.is_empty() {
         answer.push("No figure was measured in both.".to_owned());
     }
+    let unasked = comparison.of(Verdict::Slower).filter(|row| row.baseline_only).count();
+    if unasked > 0 {
+        let what = counted(unasked, "slower figure is a baseline", "slower figures are baselines");
+        answer.push(format!("{what} that nobody asked for: no exit code tells of that."));
+    }
     let (blind, all) = comparison.blind();
     if blind > 0 && !comparison.rows.is_empty() {
         answer.push(format!("{blind} of {} could not be judged.", counted(all, "figure", "figures")));

@@ -32,7 +32,7 @@ mod scaling;
 pub(crate) mod screen;
 mod series;
 pub(crate) mod spread;
-mod story;
+pub mod story;
 pub(crate) mod watch;
 
 use crate::blocks::View;

@@ -82,7 +82,8 @@ impl Story<'_> {
         why.map_or(String::new(), |why| format!(": {}", self.plain(why)))
     }
 
-    fn marks(&self, figure: &Figure) -> Vec<String> {
+    /// The marks, with what is known of each.
+    pub fn marks(&self, figure: &Figure) -> Vec<String> {
         let headline = figure.quantities.get(headline(figure));
         let unit = headline.map_or(String::new(), |quantity| self.plain(&quantity.unit));
         let mut notes: Vec<String> = figure

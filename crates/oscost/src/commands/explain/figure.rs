@@ -158,7 +158,7 @@ fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &F
     });
     let launches = format!("{} launches", figure.evidence.launches);
     page.fact("Here", [values.chain([launches]).collect::<Vec<_>>().join(", ")]);
-    page.fact("Marks", [figure.marks.iter().map(|mark| mark.words()).collect::<Vec<_>>().join(", ")]);
+    page.fact("Marks", oscost_report::marks(result, figure, true));
     let of = |pair: &&PairedValue| pair.of == card.id;
     page.fact("Ratio", ratios(result, &card.id));
     page.fact("Without", result.differences.iter().filter(of).map(difference));
@@ -202,7 +202,8 @@ fn ratio(pair: &PairedValue) -> String {
     };
     match pair.value {
         Some(value) => {
-            format!("{} of {}, {by}", numbers::ratio(value, pair.low.zip(pair.high)), pair.to)
+            let why = pair.why.as_deref().map_or(String::new(), |why| format!("; {why}"));
+            format!("{} of {}, {by}{why}", numbers::ratio(value, pair.low.zip(pair.high)), pair.to)
         }
         None => format!("none to {}, {by}: {}", pair.to, pair.why.as_deref().unwrap_or("no value")),
     }

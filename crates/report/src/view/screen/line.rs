@@ -1,6 +1,5 @@
 //! One figure in one line: its cells, its ratio, its marks. A number that cannot be is not shown; the line says why.
 
-use oscost_results::search::Pattern;
 use oscost_results::{Estimate, Figure, Mark, PairedValue, Quantity, Status, Verdict, quantity};
 
 use super::RowChoice;
@@ -27,7 +26,7 @@ pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: Row
         Some(warnings).into_iter().chain(said).filter(|it| !it.is_empty()).map(Note::from).collect();
     if cells.is_ok() {
         let mut say = |words: String| notes.push(words.into());
-        if is_beside(story, figure) {
+        if story.result.is_baseline_only(&figure.id) {
             say(BESIDE.to_owned());
         }
         for (note, ratio) in ratios(story, figure) {
@@ -46,21 +45,6 @@ fn warnings(story: &Story<'_>, figure: &Figure) -> String {
     let verdict = Some(figure.evidence.verdict).filter(|it| *it != Verdict::Checked).map(Verdict::name);
     let marks = figure.marks.iter().filter(|mark| is_of_a_row(story, **mark)).map(|mark| mark.words());
     verdict.into_iter().chain(marks).collect::<Vec<_>>().join("; ")
-}
-
-/// Whether nobody asked for the figure, and it was measured because another one is divided by it or has it subtracted. Only
-/// where that is plain: each word that was typed stands in an id.
-fn is_beside(story: &Story<'_>, figure: &Figure) -> bool {
-    let result = story.result;
-    let is_base = result.ratios.iter().chain(&result.differences).any(|pair| pair.to == figure.id);
-    let typed: Vec<Pattern> = result.plan.patterns.iter().map(|typed| Pattern::new(typed, &[])).collect();
-    let finds = |pattern: &Pattern, figure: &Figure| pattern.finds(&figure.id).is_some();
-    let is_plain = |pattern: &Pattern| result.figures.iter().any(|figure| finds(pattern, figure));
-    is_base
-        && !typed.is_empty()
-        && result.reproductions.is_empty()
-        && typed.iter().all(is_plain)
-        && !typed.iter().any(|pattern| finds(pattern, figure))
 }
 
 /// Everything that is noteworthy, in one paragraph.
