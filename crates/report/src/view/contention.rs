@@ -12,7 +12,7 @@ use oscost_stats::interval::Interval;
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::story::Story;
-use crate::words::{distinct, grouped};
+use crate::words::{distinct, enumerated, grouped};
 
 /// Owner changes in every cell from which on a lock hands over. docs/method/families.md.
 const HANDS_OVER: f64 = 0.9;
@@ -100,6 +100,8 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     if cells.iter().any(|cell| cell.hold == 0) {
         told_first.push(' ');
         told_first.push_str(WITHOUT_HOLD);
+        let behaves = " Classes, fairness and waits are of the other cells.";
+        told_first.push_str(if cells.iter().any(|cell| cell.hold > 0) { behaves } else { "" });
     }
     let mut parts = vec![Part::Words(told_first)];
     for (situation, here) in grouped(cells.iter().copied(), |cell| cell.situation()) {
@@ -182,17 +184,21 @@ fn told(
     parts
 }
 
+/// The cells of a lock by which it is told how it behaves: those with a hold time, where it has any.
+fn held<'c, 'a>(cells: &[&'c ContentionCell<'a>], lock: &str) -> Vec<&'c ContentionCell<'a>> {
+    let all = cells.iter().copied().filter(|cell| cell.lock == lock);
+    let (held, without): (Vec<_>, Vec<_>) = all.partition(|cell| cell.hold > 0);
+    if held.is_empty() { without } else { held }
+}
+
 /// Class, fairness and waiting of each lock, over its cells with a hold time.
 fn behaviour(story: &Story<'_>, cells: &[&ContentionCell<'_>], think: u64) -> Table {
     let heads =
         ["", "class", "owner changes", "blocked", "fairness", "longest wait", "hand-over", "of the ideal"];
     let rows = locks(&without_control(cells)).into_iter().map(|lock| {
-        let held: Vec<&&ContentionCell<'_>> =
-            cells.iter().filter(|cell| cell.lock == lock && cell.hold > 0).collect();
+        let held = held(cells, lock);
         // Workers that think take turns whatever the lock does, and without a hold there is nothing to wait for.
-        let has_class = think == 0 && !held.is_empty();
-        let held =
-            if held.is_empty() { cells.iter().filter(|cell| cell.lock == lock).collect() } else { held };
+        let has_class = think == 0 && held.iter().all(|cell| cell.hold > 0);
         let range = |name: &str, show: &dyn Fn(f64) -> String| {
             let (low, high) = numbers::ends(held.iter().filter_map(|cell| cell.value(name)));
             match (show(low), show(high)) {
@@ -253,25 +259,91 @@ fn crossed(story: &Story<'_>, about: &str, cells: &[&ContentionCell<'_>], holds:
     plots::ratios(about, &curve, &bounds.join(" "), letters).map(Part::from).into_iter().collect()
 }
 
-/// Where the ratio falls below `bound`, in words.
+/// Where the ratio falls below `bound`, in words that hold for every cell.
 fn below(curve: &[(f64, Interval)], bound: f64) -> String {
     let found = crossing(curve, bound);
-    let at = |x: Option<f64>| {
-        let point = curve.iter().find(|(hold, _)| Some(*hold) == x);
-        point.map(|(hold, ratio)| {
-            format!("{hold:.0} us ({})", numbers::ratio(ratio.value, Some((ratio.low, ratio.high))))
-        })
+    let sides: [fn(&Interval, f64) -> bool; 3] = [
+        |ratio, bound| ratio.low > bound,
+        |ratio, bound| ratio.high < bound,
+        |ratio, bound| ratio.low <= bound && bound <= ratio.high,
+    ];
+    let [over, under, open] = sides.map(|is_there| {
+        let holds = curve.iter().filter(|(_, ratio)| is_there(ratio, bound));
+        holds.map(|(hold, _)| format!("{hold:.0}")).collect::<Vec<_>>()
+    });
+    // It may come back: then no bracket is true of what lies between.
+    let between = |hold: f64| {
+        found.above.is_none_or(|above| hold > above) && found.below.is_none_or(|below| hold < below)
     };
-    match (at(found.above), at(found.below)) {
+    let is_falling = curve.iter().filter(|(hold, _)| between(*hold)).all(|(_, ratio)| sides[2](ratio, bound));
+    let at = |x: f64| {
+        let point = curve.iter().find(|(hold, _)| *hold == x);
+        let ratio = point.map_or(String::new(), |(_, it)| numbers::ratio(it.value, Some((it.low, it.high))));
+        format!("{x:.0} us ({ratio})")
+    };
+    match (found.above, found.below) {
+        _ if !is_falling => {
+            let all = [("is above", over), ("is below", under), ("may be above or below", open)];
+            let told = all.iter().filter(|(_, holds)| !holds.is_empty());
+            let told =
+                told.map(|(side, holds)| format!("{side} {bound} at a hold of {} us", enumerated(holds)));
+            format!("The ratio {}.", told.collect::<Vec<_>>().join("; it "))
+        }
+        (Some(_), _) if under.is_empty() && open.is_empty() => {
+            format!("The ratio is above {bound} at every hold.")
+        }
+        (_, Some(_)) if over.is_empty() && open.is_empty() => {
+            format!("The ratio is below {bound} at every hold.")
+        }
         (Some(above), Some(below)) => {
-            format!("The ratio falls below {bound} between a hold of {above} and {below}.")
+            format!("The ratio falls below {bound} between a hold of {} and {}.", at(above), at(below))
         }
         (Some(above), None) => format!(
-            "The ratio is above {bound} up to a hold of {above}. For longer ones no interval lies below {bound}."
+            "The ratio is above {bound} up to a hold of {}. For longer ones every interval holds {bound}.",
+            at(above)
         ),
         (None, Some(below)) => format!(
-            "The ratio is below {bound} from a hold of {below} on. For shorter ones no interval lies above {bound}."
+            "The ratio is below {bound} from a hold of {} on. For shorter ones every interval holds {bound}.",
+            at(below)
         ),
-        (None, None) => format!("Whether the ratio is above or below {bound} cannot be told at any end."),
+        (None, None) => format!("Whether the ratio is above or below {bound} cannot be told at any hold."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_refutes_what_is_said_of_a_bound() {
+        let said = |ends: &[(f64, f64)]| {
+            let point = |(at, &(low, high)): (usize, &(f64, f64))| {
+                (at as f64, Interval { value: f64::midpoint(low, high), low, high, extremes: false })
+            };
+            below(&ends.iter().enumerate().map(point).collect::<Vec<_>>(), 2.0)
+        };
+        let (over, under, open) = ((2.5, 3.5), (1.1, 1.6), (1.1, 2.4));
+        assert_eq!(
+            said(&[over, over, under, under, open]),
+            "The ratio is above 2 at a hold of 0 and 1 us; it is below 2 at a hold of 2 and 3 us; it may be above or \
+             below 2 at a hold of 4 us."
+        );
+        assert_eq!(
+            said(&[over, under, over, under]),
+            "The ratio is above 2 at a hold of 0 and 2 us; it is below 2 at a hold of 1 and 3 us."
+        );
+        assert_eq!(
+            said(&[over, open]),
+            "The ratio is above 2 up to a hold of 0 us (3.00x (2.50 .. 3.50)). For longer ones every interval holds 2."
+        );
+        assert_eq!(
+            said(&[open, under]),
+            "The ratio is below 2 from a hold of 1 us (1.35x (1.10 .. 1.60)) on. For shorter ones every interval holds 2."
+        );
+        assert_eq!(said(&[under, under]), "The ratio is below 2 at every hold.");
+        assert_eq!(said(&[over, over]), "The ratio is above 2 at every hold.");
+        assert!(said(&[under, over]).starts_with("The ratio is above 2 at a hold of 1 us; it is below"));
+        assert!(said(&[over, open, under]).starts_with("The ratio falls below 2 between"));
+        assert_eq!(said(&[open, open]), "Whether the ratio is above or below 2 cannot be told at any hold.");
     }
 }

@@ -139,6 +139,22 @@ fn a_lock_that_loses_updates_is_named_and_a_control_that_loses_none_too() {
     told(&older).says("prove nothing here");
 }
 
+/// The table leaves out the cells without a hold, and the text named the wait of one.
+#[test]
+fn the_longest_wait_is_one_that_the_table_has() {
+    let mut longer = result();
+    let wait =
+        |figure: &mut Figure, ns| figure.quantities.get_mut("longest_wait").unwrap().estimate.value = ns;
+    wait(&mut longer.figures[0], 57e6);
+    wait(&mut longer.figures[2], 43e6);
+    let text = flat(&listed(&longer, 200, true));
+    text.says("The longest wait that was timed was 43.0 ms (semaphore/posix_named, hold 1 us)")
+        .lacks("57.0 ms");
+    text.says("Classes, fairness and waits are of the other cells.");
+    longer.figures.retain(|figure| figure.id.contains("hold_us_0"));
+    flat(&listed(&longer, 200, true)).says("57.0 ms").lacks("of the other cells");
+}
+
 /// Two workers that think for longer than one holds take turns whatever the lock does; so they may without a hold.
 #[test]
 fn a_class_needs_a_hold_and_no_thinking() {

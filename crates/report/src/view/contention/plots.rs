@@ -8,6 +8,7 @@ use super::ContentionCell;
 use crate::blocks::{Axis, Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows, Table};
 use crate::numbers;
 use crate::view::story::Story;
+use crate::words::enumerated;
 
 /// The ratio of System V to POSIX by hold time; `crossed` says where it falls below the bounds.
 pub(super) fn ratios(
@@ -104,9 +105,9 @@ fn leaders<'r, 'c>(
 fn listed(rivals: &[&Rival<'_>]) -> String {
     const NAMED: usize = 3;
     let names: Vec<&str> = rivals.iter().map(|rival| rival.lock).collect();
-    match names.as_slice() {
-        [first @ .., last] if first.len() < NAMED => format!("{} and {last}", first.join(", ")),
-        all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+    match names.len() {
+        ..=NAMED => enumerated(&names),
+        all => format!("{} and {} more", names[..NAMED].join(", "), all - NAMED),
     }
 }
 
@@ -169,8 +170,10 @@ pub(super) fn fairness(
         .filter_map(|cell| Some(Rival { lock: cell.lock, turns: turns(cell)?, fairness: fair(cell)? }))
         .collect();
     let compared = compared(&rivals)?;
-    let longest = cells
+    // Of the cells that the table of each lock's waits is of.
+    let longest = locks
         .iter()
+        .flat_map(|lock| super::held(cells, lock))
         .filter_map(|cell| Some((cell, cell.value(quantity::LONGEST_WAIT)?)))
         .max_by(|one, other| one.1.total_cmp(&other.1));
     let longest = longest.map_or(String::new(), |(cell, wait)| {
