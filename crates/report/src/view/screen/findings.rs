@@ -10,7 +10,7 @@ use crate::blocks::screen::Said;
 use crate::judge::is_beside_others;
 use crate::numbers;
 use crate::view::story::{Story, headline};
-use crate::words::distinct;
+use crate::words::{counted, distinct};
 
 /// What stands before the first line of all.
 const LABEL: &str = "Findings";
@@ -33,7 +33,8 @@ pub(super) fn findings(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
         all.push(if without == 0 {
             vec!["nothing stands out".to_owned()]
         } else {
-            let none = format!("none; {without} of {} rows are left out", shown.len());
+            let (rows, is) = (counted(shown.len(), "row", "rows"), if without == 1 { "is" } else { "are" });
+            let none = format!("none; {without} of {rows} {is} left out");
             vec![none, format!(" ({})", reasons(shown))]
         });
     }

@@ -62,8 +62,8 @@ pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice,
 pub(crate) fn summary(story: &Story<'_>) -> (Vec<Finding>, String) {
     let told = told(story.result, &[]);
     let shown = RowChoice::default().rows(story.result, &told);
-    let trust = trust::trust(story, &shown, &told);
-    let trust = trust.first().and_then(|said| said.ways.get(1).or_else(|| said.ways.first()));
+    let trust = trust::state(story);
+    let trust = trust.ways.get(1).or_else(|| trust.ways.first());
     (findings::for_page(story, &shown), trust.cloned().unwrap_or_default())
 }
 

@@ -15,7 +15,7 @@ const LABEL: &str = "Trust";
 
 /// The lines, the most important first: of the rows that are `shown`, and the marks of all figures that are `told`.
 pub(super) fn trust(story: &Story<'_>, shown: &[&Figure], told: &[&Figure]) -> Vec<Said> {
-    let mut lines = vec![state(story, shown)];
+    let mut lines = vec![state(story)];
     let mut warnings: Vec<&String> = story.result.warnings.iter().collect();
     warnings.small_sort_by_key(|warning| !befell(warning));
     lines.extend(warnings.into_iter().map(|warning| {
@@ -27,7 +27,9 @@ pub(super) fn trust(story: &Story<'_>, shown: &[&Figure], told: &[&Figure]) -> V
         |figure: &&&Figure| super::choice::quoted(figure).is_some_and(|it| it.extremes && it.low != it.high);
     let few = shown.iter().filter(few).count();
     if few > 0 {
-        let words = format!("{few} of {} rows have too few launches for an interval", shown.len());
+        let rows = counted(shown.len(), "row", "rows");
+        let have = if few == 1 { "has" } else { "have" };
+        let words = format!("{few} of {rows} {have} too few launches for an interval");
         lines.push(Said { label: " ", ways: vec![words] });
     }
     if let Some(why) = story.audit_missing {
@@ -48,7 +50,7 @@ fn befell(warning: &str) -> bool {
 }
 
 /// What disturbs, and the change that half of the figures would show.
-fn state(story: &Story<'_>, shown: &[&Figure]) -> Said {
+pub(super) fn state(story: &Story<'_>) -> Said {
     let doctor = &story.result.doctor;
     let of = |state: CheckState| doctor.iter().filter(move |check| check.state == state);
     let names = |unfit: bool| -> Vec<String> {
@@ -58,7 +60,7 @@ fn state(story: &Story<'_>, shown: &[&Figure]) -> Said {
     let states = [("unfit to measure", names(true)), ("disturbed", names(false))];
     let states: Vec<_> = states.into_iter().filter(|(_, names)| !names.is_empty()).collect();
     let visible =
-        visible(story, shown).map(|share| format!("changes under {share} are noise in half of the rows"));
+        visible(story).map(|share| format!("changes under {share} are noise in half of the figures"));
     let (long, short) = if doctor.is_empty() {
         ("not examined".to_owned(), "not examined".to_owned())
     } else if states.is_empty() {
@@ -82,8 +84,9 @@ fn state(story: &Story<'_>, shown: &[&Figure]) -> Said {
     }
 }
 
-/// The least change that `compare` would call one between this run and another like it, in the middle of the rows.
-fn visible(story: &Story<'_>, shown: &[&Figure]) -> Option<String> {
+/// The least change that `compare` would call one between this run and another like it, in the middle of all figures: a
+/// result has one such number, whatever part of it a screen or a page shows in rows.
+fn visible(story: &Story<'_>) -> Option<String> {
     let run = Named { name: "", result: story.result };
     let rules = Rules { threshold: 0.0, ..Rules::default() };
     let compared = compare(&run, &run, rules);
@@ -91,9 +94,8 @@ fn visible(story: &Story<'_>, shown: &[&Figure]) -> Option<String> {
         let row = compared.rows.iter().find(|row| row.id == figure.id)?;
         row.change.map(|change| change.high).filter(|high| high.is_finite())
     };
-    // A row that has no interval shows nothing. One without a number is no row of a comparison.
-    let measured = story.measured_of(shown);
-    let mut all: Vec<f64> = measured.map(|figure| of(&figure).unwrap_or(f64::INFINITY)).collect();
+    // A figure that has no interval shows nothing. One without a number is in no comparison.
+    let mut all: Vec<f64> = story.measured().map(|figure| of(&figure).unwrap_or(f64::INFINITY)).collect();
     all.sort_by(f64::total_cmp);
     let middle = *all.get(all.len() / 2)?;
     (middle < 1.0).then(|| format!("{:.0} %", (middle * 100.0).ceil().max(1.0)))
