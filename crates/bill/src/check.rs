@@ -102,11 +102,13 @@ fn unknown(bill: &Bill, free: &Usage, tick_ns: u64) -> String {
             counting.min(system)
         );
     }
+    // Nothing was seen of it, which is no measure of it.
+    let of = |digits: usize| match free.system_ns {
+        0 => String::new(),
+        ns => format!(" of {:.digits$} ms", ms(ns)),
+    };
     if bill.pid.is_some() {
-        let system = ms(free.system_ns);
-        return format!(
-            "its system time of {system:.0} ms is too short to be known: count longer (--for 60s)"
-        );
+        return format!("its system time{} is too short to be known: count longer (--for 60s)", of(0));
     }
     if processes > 1 && is_unseen(free, tick_ns, processes) {
         let (all, tick) = (ms(free.user_ns + free.system_ns), ms(tick_ns));
@@ -116,8 +118,8 @@ fn unknown(bill: &Bill, free: &Usage, tick_ns: u64) -> String {
         );
     }
     format!(
-        "its system time of {:.2} ms is too short to be known: let it do more, or look at more runs (--runs 20)",
-        ms(free.system_ns)
+        "its system time{} is too short to be known: let it do more, or look at more runs (--runs 20)",
+        of(2)
     )
 }
 
@@ -295,7 +297,7 @@ mod tests {
         bill.free = Some(free(0, 0));
         assert_eq!(explained(&bill, 4_000_000), None);
         bill.counted.push(Counted::default());
-        assert!(left(&bill, 4_000_000, true)[0].contains("too short"));
+        assert!(left(&bill, 4_000_000, true)[0].contains("its system time is too short"), "none was seen");
     }
 
     /// A bill beside compilers was "priced 1709 %" of 0.7 ms, of which two looks had met one.

@@ -6,7 +6,7 @@ use std::path::Path;
 use oscost_harness::{
     Catalogue, Choice, Effort, Event, Foreign, IdleCpu, Launched, Place, Record, estimate_ns,
 };
-use oscost_results::{Check, Figure, Mark, RunLock, Status, Store};
+use oscost_results::{Check, Figure, LockError, Mark, RunLock, Status, Store};
 use oscost_session::{Error, Keep, Notice, cpus as cpus_of};
 
 use crate::args::{self, Measuring};
@@ -93,6 +93,8 @@ pub enum Insists {
     Force(bool),
     /// The command has no such option.
     Never,
+    /// The same, and a result keeps what is said: whoever reads it later waits for nothing.
+    Later,
 }
 
 /// How much is spent, as the options say.
@@ -152,6 +154,10 @@ fn ended(error: Error, insists: Insists) -> Ended {
         Error::Cpus { list, why } => Ended::misuse(format!("'--cpu {list}'{why}")),
         Error::Busy(error) if insists == Insists::Force(false) => {
             Ended::unfit(format!("{error}; wait for it, or add --force to disturb both"))
+        }
+        Error::Busy(LockError::Busy { pid }) if insists == Insists::Later => {
+            let process = pid.map_or_else(String::new, |pid| format!(" (process {pid})"));
+            Ended::unfit(format!("another run was measuring on this machine{process}"))
         }
         Error::NotStored(_) => Ended::unwritable(error),
         error => Ended::unfit(error),
@@ -328,6 +334,17 @@ mod tests {
     use oscost_harness::{Options, rehearse};
 
     use super::*;
+
+    /// A stored bill told its readers to wait for a run that had ended hours ago.
+    #[test]
+    fn what_a_result_keeps_tells_nobody_to_wait() {
+        let said = |insists| ended(Error::Busy(LockError::Busy { pid: Some(7) }), insists).to_string();
+        assert_eq!(said(Insists::Later), "another run was measuring on this machine (process 7)");
+        assert!(
+            said(Insists::Never)
+                .ends_with("another run is measuring on this machine (process 7); wait for it")
+        );
+    }
 
     /// The help says how long a figure takes by default.
     #[test]

@@ -165,7 +165,7 @@ fn measured(missing: &[&str], signals: &Signals, talk: &Talk) -> Result<Vec<Figu
     let measuring =
         Measuring { quick: true, note: Some("prices for a bill".to_owned()), ..Measuring::default() };
     let request = Request {
-        insists: Insists::Never,
+        insists: Insists::Later,
         directory: place(),
         ..Request::new(&choices, &patterns, &measuring, effort(&choices))
     };

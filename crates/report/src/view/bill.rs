@@ -41,7 +41,9 @@ pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) 
         let budgets = bill.budgets.iter().map(|it| budget(it, unicode));
         parts.push(Part::Judged("budgets".to_owned(), budgets.collect()));
     }
-    let mut answer: Vec<String> = vec![explained(bill)];
+    // What is left begins with why a time is not known, and what helps: once is enough.
+    let is_told = bill.explained.is_none() && time(bill).is_some() && !bill.left.is_empty();
+    let mut answer = vec![if is_told { priced(bill) } else { explained(bill) }];
     answer.extend(bill.left.iter().map(|it| plain(it, unicode)));
     answer.extend(largest(bill, true));
     let unpriced = plain(&bill.unpriced_savings.join(", "), unicode);
@@ -301,36 +303,34 @@ fn range(share: &Estimate) -> String {
     }
 }
 
+fn priced(bill: &Bill) -> String {
+    format!("priced {}", duration(bill.items.iter().map(|item| item.together.value).sum()))
+}
+
 fn explained(bill: &Bill) -> String {
-    match &bill.explained {
-        Some(share) => {
-            format!("priced {} of the system time ({})", numbers::whole_percent(share.value), range(share))
-        }
-        None => {
-            let sum: f64 = bill.items.iter().map(|item| item.together.value).sum();
-            let why = match time(bill) {
-                Some(time) if time.system_ns > 0 => {
-                    let system = duration(time.system_ns as f64);
-                    format!("its system time, about {system}, is not known well enough to check this")
-                }
-                _ => "there is no system time to hold it against".to_owned(),
-            };
-            format!("priced {}; {why}", duration(sum))
-        }
+    if let Some(share) = &bill.explained {
+        return format!(
+            "priced {} of the system time ({})",
+            numbers::whole_percent(share.value),
+            range(share)
+        );
     }
+    let why = match time(bill) {
+        Some(time) if time.system_ns > 0 => {
+            let system = duration(time.system_ns as f64);
+            format!("its system time, about {system}, is not known well enough to check this")
+        }
+        Some(_) => "its system time is too short to be known".to_owned(),
+        None => "there is no system time to hold it against".to_owned(),
+    };
+    format!("{}; {why}", priced(bill))
 }
 
 /// What it pays altogether, where nothing would be less.
 fn pays(bill: &Bill) -> String {
-    let Some(time) = time(bill) else { return capital(&explained(bill)) };
-    let system = duration(time.system_ns as f64);
-    match &bill.explained {
-        Some(share) => {
-            let priced = numbers::whole_percent(share.value);
-            format!("{system} in the kernel, {priced} of it priced ({})", range(share))
-        }
-        None => format!("{system} in the kernel: {}", explained(bill)),
-    }
+    let (Some(time), Some(share)) = (time(bill), &bill.explained) else { return capital(&explained(bill)) };
+    let (system, priced) = (duration(time.system_ns as f64), numbers::whole_percent(share.value));
+    format!("{system} in the kernel, {priced} of it priced ({})", range(share))
 }
 
 /// The answer that most readers came for; apart from it, what would be waited less.
@@ -363,10 +363,11 @@ pub(crate) fn page(named: &Named<'_>, bill: &Bill) -> Page {
     let sure = if bill.explained.is_some() { Tone::Neutral } else { Tone::Doubt };
     chips.extend(largest(bill, false).map(|_| chip(explained(bill), Some(sure))));
     let budgets = |kept: Option<bool>| bill.budgets.iter().filter(|it| it.kept == kept).count();
+    let all = counted_of(bill.budgets.len(), "budget", "budgets");
     let (text, tone) = match (budgets(Some(false)), budgets(None)) {
-        (0, unclear @ 1..) => (format!("{unclear} of {} budgets unclear", bill.budgets.len()), Tone::Doubt),
-        (0, 0) => (format!("0 of {} budgets broken", bill.budgets.len()), Tone::Good),
-        (broken, _) => (format!("{broken} of {} budgets broken", bill.budgets.len()), Tone::Bad),
+        (0, unclear @ 1..) => (format!("{unclear} of {all} unclear"), Tone::Doubt),
+        (0, 0) => (format!("0 of {all} broken"), Tone::Good),
+        (broken, _) => (format!("{broken} of {all} broken"), Tone::Bad),
     };
     if !bill.budgets.is_empty() {
         chips.push(chip(text, Some(tone)));
@@ -404,7 +405,7 @@ fn bars(bill: &Bill) -> Option<Plot> {
         let is_least = is_least(item);
         let together = duration(item.together.value);
         let bound = if is_least { "at least " } else { "" };
-        let says = format!("{}, {} times: {}", item.words, exact(item.times as f64), rests(item));
+        let says = format!("{}, {}: {}", item.words, several(item.times, "time", "times"), rests(item));
         RankedBar {
             name: plain(&format!("{}: {bound}{together}", item.words), true),
             value: item.together.value,
@@ -442,7 +443,7 @@ mod tests {
             page.chips.last().and_then(|chip| Some((chip.text.clone(), chip.tone?)))
         };
         let said = |words: &str, tone| Some((words.to_owned(), tone));
-        assert_eq!(chip(&[Some(true)]), said("0 of 1 budgets broken", Tone::Good));
+        assert_eq!(chip(&[Some(true)]), said("0 of 1 budget broken", Tone::Good));
         assert_eq!(chip(&[Some(true), None]), said("1 of 2 budgets unclear", Tone::Doubt));
         assert_eq!(chip(&[None, Some(false)]), said("1 of 2 budgets broken", Tone::Bad));
     }

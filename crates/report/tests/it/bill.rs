@@ -99,6 +99,22 @@ fn of_a_time_that_is_not_known_no_share_is_shown() {
     assert!(shown(bill(Some(ns(14.0)))).contains("1429 %"));
 }
 
+/// A program of 0.8 ms was "0 ns in the kernel", and in the text the same was said twice.
+#[test]
+fn a_system_time_that_nobody_saw_is_not_said_to_be_none() {
+    let bill = |left: &[&str]| Bill {
+        free: Some(RunUsage::default()),
+        counted: vec![CountedRun::default()],
+        left: left.iter().map(|&it| it.to_owned()).collect(),
+        ..Bill::default()
+    };
+    let page = paged(&result(bill(&[])));
+    page.says("its system time is too short to be known</h1>").lacks("0 ns in the kernel");
+    shown(bill(&[])).says("priced 0 ns; its system time is too short to be known");
+    let told = shown(bill(&["its system time is too short to be known: let it do more"]));
+    assert_eq!(told.matches("too short to be known").count(), 1, "{told}");
+}
+
 #[test]
 fn the_time_of_a_program_that_ran_anyway_is_not_said_to_be_none() {
     let usage = RunUsage { system_ns: 20_000_000, ..RunUsage::default() };
@@ -192,7 +208,9 @@ fn a_bill_has_its_page_whatever_stands_beside_it() {
     alone.says("oscost / bill").says("prices is not compared: a bill is no price list");
     alone.says("read of up to 64 KiB").lacks("No figure was measured");
     let two = named(&["one", "two"], &[&first, &second]);
-    two.says("oscost / bill").says("Counts of two bills: 1 more, 0 fewer, 1 equal").says("one \u{2192} two");
+    // What became of the counts is the answer, and which of the bills is whole.
+    two.says("<h1>Counts of two bills: 1 more, 0 fewer, 1 equal</h1>").says("one \u{2192} two");
+    two.says("The bill: two").lacks("The bill: one");
     let after = named(&["bill", "prices"], &[&second, &prices]);
     after.says("bill is not compared: a bill is no price list").lacks("No figure was measured");
 }

@@ -17,9 +17,18 @@ const MOST_COMPARED: usize = 6;
 pub(super) fn others(page: &mut Page, others: &[&Named<'_>], newest: &Named<'_>) -> Vec<Section> {
     let Some(nearest) = others.first() else { return Vec::new() };
     if let (Some(before), Some(now)) = (nearest.result.bill.as_deref(), newest.result.bill.as_deref()) {
-        // What is paid stays the answer: it may be a bill of another program.
-        let changes = BillChanges::between(before, now);
-        return vec![exactly(bill_changes::view(&changes, true), nearest, newest)];
+        let view = bill_changes::view(&BillChanges::between(before, now), true);
+        headed(page, newest, capital(&view.title));
+        page.chips.insert(0, against::pair_chip(nearest.name, newest.name));
+        // It may be a bill of another program: what is told of one bill says of which.
+        let name = plain(newest.name, true);
+        page.sizes = format!("savings of {name}");
+        for section in &mut page.sections {
+            if let Section::View(view) = section {
+                view.title = format!("{}: {name}", view.title);
+            }
+        }
+        return vec![exactly(view, nearest, newest)];
     }
     if is_count(newest.result) {
         let view = counts::changes(&Changes::between(nearest.result, newest.result), true);
