@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 use crate::at_once::by_all_cpus;
 use crate::figure::first_revision;
@@ -105,6 +106,14 @@ pub struct OutlineConditions {
     /// Kind of file system that measured files lie on; absent: in memory, or none were measured.
     #[serde(default)]
     pub file_system: Option<String>,
+    /// Whether an emulated machine ran it, as it does for counts of instructions: each of its boots is no host.
+    #[serde(default, rename = "emulation", deserialize_with = "is_there")]
+    pub is_emulated: bool,
+}
+
+/// Whether there is something, whatever it is.
+fn is_there<'de, D: Deserializer<'de>>(text: D) -> Result<bool, D::Error> {
+    Option::<IgnoredAny>::deserialize(text).map(|it| it.is_some())
 }
 
 /// See [`crate::Plan`].

@@ -33,7 +33,7 @@ const HALF_WIDTH: f64 = 1.96;
 pub struct Fleet {
     /// Results that were added.
     results: usize,
-    /// Results without a figure, such as bills: they are of no host here.
+    /// Results without a price, bills and counts: they are of no host here. Each boot that `count` emulates would be one.
     bare: usize,
     /// Hosts without a name, which are told by their boot or their file.
     nameless: usize,
@@ -71,7 +71,7 @@ pub struct JudgedFleet {
     pub results: usize,
     /// Hosts of all groups.
     pub hosts: usize,
-    /// Results without a figure, such as bills, which are left out.
+    /// Results without a price, bills and counts, which are left out.
     pub bare: usize,
     /// Hosts that do not tell their name.
     pub nameless: usize,
@@ -179,7 +179,7 @@ pub enum OddIn {
 impl Fleet {
     /// Adds a result, which was read from `file`.
     pub fn add(&mut self, run: &Outline<RowFigure>, file: &str) {
-        if run.figures.is_empty() {
+        if run.figures.is_empty() || run.conditions.is_emulated {
             self.bare += 1;
             return;
         }

@@ -31,10 +31,10 @@ pub(crate) fn view(fleet: &JudgedFleet, all: bool, unicode: bool) -> View {
     if !fleet.odd.is_empty() {
         parts.push(Part::Table(odd(&fleet.odd[..shown], unicode)));
     }
-    let mut remarks = vec![sure(fleet)];
+    let mut remarks: Vec<String> = sure(fleet).into_iter().collect();
     remarks.extend(unproved(fleet, if all { usize::MAX } else { FINDINGS }, unicode));
     remarks.extend([shows(fleet, unicode), shows_alone(fleet, unicode)]);
-    remarks.push(rule(fleet));
+    remarks.extend(is_judged(fleet).then(|| rule(fleet)));
     if shown < fleet.odd.len() {
         let more = counted(fleet.odd.len() - shown, "odd host", "odd hosts");
         remarks.push(format!("{more} more: --all shows them"));
@@ -55,7 +55,10 @@ pub(crate) fn page(fleet: &JudgedFleet) -> Page {
     };
     let mut sections = Vec::new();
     if !fleet.odd.is_empty() {
-        let parts = vec![Part::Table(odd(&fleet.odd, true)), Part::Remarks(vec![sure(fleet), rule(fleet)])];
+        let parts = vec![
+            Part::Table(odd(&fleet.odd, true)),
+            Part::Remarks(sure(fleet).into_iter().chain([rule(fleet)]).collect()),
+        ];
         sections.push(Section::View(View::new("Odd hosts", parts)));
     }
     if !fleet.unproved.is_empty() {
@@ -76,23 +79,33 @@ pub(crate) fn page(fleet: &JudgedFleet) -> Page {
     let doubt = (!fleet.unproved.is_empty()).then_some(Tone::Doubt);
     let odd = fleet.odd.iter().map(|odd| card(odd, Tone::Bad));
     let apart = fleet.unproved.iter().map(|odd| card(odd, Tone::Doubt));
+    let verdict = if is_judged(fleet) {
+        vec![
+            chip(counted(fleet.odd.len(), "odd host", "odd hosts"), Some(tone), rule(fleet)),
+            chip(format!("{} apart, not proved", fleet.unproved.len()), doubt, half(fleet)),
+            chip(false_alarms(fleet), None, rule(fleet)),
+        ]
+    } else {
+        vec![chip("no verdict".to_owned(), Some(Tone::Doubt), heading(fleet, true))]
+    };
+    let of_groups = chip(counted(fleet.groups.len(), "group", "groups"), None, measured(fleet));
     Page {
         title: format!("{}: oscost", heading(fleet, true)),
         kind: "fleet",
         heading: heading(fleet, true),
-        chips: vec![
-            chip(counted(fleet.odd.len(), "odd host", "odd hosts"), Some(tone), rule(fleet)),
-            chip(format!("{} apart, not proved", fleet.unproved.len()), doubt, half(fleet)),
-            chip(false_alarms(fleet), None, rule(fleet)),
-            chip(counted(fleet.groups.len(), "group", "groups"), None, measured(fleet)),
-        ],
+        chips: verdict.into_iter().chain([of_groups]).collect(),
         warnings: cannot_show(fleet).into_iter().chain(left_alone(fleet)).collect(),
         cards: odd.chain(apart).take(CARDS).collect(),
-        sizes: sure(fleet),
+        sizes: sure(fleet).unwrap_or_default(),
         sections,
-        closing: measured(fleet),
+        closing: format!("{}.", measured(fleet)),
         checksum: String::new(),
     }
+}
+
+/// Whether any host was judged: else nothing can be said of how many are odd.
+fn is_judged(fleet: &JudgedFleet) -> bool {
+    fleet.groups.iter().any(|group| group.is_judged)
 }
 
 /// What was found, in a sentence.
@@ -100,7 +113,7 @@ fn heading(fleet: &JudgedFleet, unicode: bool) -> String {
     let hosts = counted(fleet.hosts, "host", "hosts");
     if fleet.odd.is_empty() {
         return match fleet.unproved.len() {
-            _ if !fleet.groups.iter().any(|group| group.is_judged) => {
+            _ if !is_judged(fleet) => {
                 let alike = "hosts with a model, a kernel and a figure in common";
                 format!("No verdict: it takes {LEAST_HOSTS} {alike}, and results of {hosts} were read")
             }
@@ -199,14 +212,14 @@ fn false_alarms(fleet: &JudgedFleet) -> String {
 }
 
 /// How sure the names are.
-fn sure(fleet: &JudgedFleet) -> String {
+fn sure(fleet: &JudgedFleet) -> Option<String> {
     let named = fleet.odd.len();
-    if named == 0 {
-        // Where nothing is odd, a rate of false discoveries is the chance of any.
-        return format!("how sure: {} of such fleets have a false alarm", numbers::percent(FALSE_RATE));
-    }
     let wrong = named as f64 * FALSE_RATE;
-    format!("how sure: {wrong:.1} of {named} named hosts may be false alarms, on average")
+    is_judged(fleet).then(|| match named {
+        // Where nothing is odd, a rate of false discoveries is the chance of any.
+        0 => format!("how sure: {} of such fleets have a false alarm", numbers::percent(FALSE_RATE)),
+        _ => format!("how sure: {wrong:.1} of {named} named hosts may be false alarms, on average"),
+    })
 }
 
 /// A host, and by how much it differs in its surest finding; in which figure, where that is one alone.
@@ -239,7 +252,7 @@ fn left_alone(fleet: &JudgedFleet) -> Vec<String> {
     }
     if fleet.bare > 0 {
         let results = counted(fleet.bare, "result has", "results have");
-        all.push(format!("{results} no figure, as a bill has none: left out"));
+        all.push(format!("{results} no price, as bills and counts have none: left out"));
     }
     if fleet.nameless > 0 {
         let results = counted(fleet.nameless, "result names no host", "results name no host");

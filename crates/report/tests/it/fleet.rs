@@ -99,6 +99,15 @@ fn hosts_are_compared_within_their_model_and_kernel_alone() {
     few[3].factor = 9.0;
     let fleet = judged(&few);
     assert!(names(&fleet).is_empty() && !fleet.groups[0].is_judged);
+    // Of nobody it was said that none is odd, and how few alarms may be false.
+    let chip =
+        |fleet: &JudgedFleet, text: &str| written(|out| fleet.page(out)).contains(&format!("{text}</li>"));
+    assert!(
+        chip(&fleet, "no verdict") && !chip(&fleet, "odd hosts") && !chip(&fleet, "false alarms or fewer")
+    );
+    text(&fleet, false, 200).lacks("false alarm").lacks("false discovery");
+    written(|out| fleet.page(out)).says("of one processor model and kernel. Intervals");
+    assert!(chip(&judged(&hosts), "odd host") && !chip(&judged(&hosts), "no verdict"));
 }
 
 /// A host that is slow in one figure alone was called slower by the mean of all of them. Results without a figure are told.
@@ -113,15 +122,18 @@ fn a_host_that_is_slow_in_one_figure_is_shown_with_that_figure() {
         }
         fleet.add(&result, "file");
     }
-    let mut bill = result(&host(99, 1.0), 99);
+    let (mut bill, mut count) = (result(&host(99, 1.0), 99), result(&host(98, 1.0), 98));
     bill.figures.clear();
     fleet.add(&bill, "bill");
+    count.conditions.is_emulated = true;
+    fleet.add(&count, "count");
     let fleet = fleet.judge();
     let told = fleet.odd.iter().chain(&fleet.unproved).find(|odd| odd.name == "node7");
     assert_eq!(told.map(|it| &it.findings[0].what), Some(&OddIn::Figure("syscall/number_3".to_owned())));
     for shown in [text(&fleet, false, 200), written(|out| fleet.page(out))] {
         shown.says("node7").says("syscall/number_3").says("in one figure alone");
-        shown.says("1 result has no figure, as a bill has none: left out").says("60 hosts").lacks("61 hosts");
+        shown.says("2 results have no price, as bills and counts have none: left out");
+        shown.says("60 hosts").lacks("61 hosts");
     }
     text(&fleet, false, 200).says("node7 (syscall/number_3 4");
 }
