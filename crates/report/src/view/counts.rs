@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use oscost_results::{Figure, InstructionCount, Repeats, RunResult, Status};
+use oscost_stats::sorting::SmallSort;
 
 use super::functions::DEEPEST;
+use super::story::Story;
 use crate::blocks::Place::{Below, Left, Right};
 use crate::blocks::{Fact, Part, Table, View};
 use crate::judge::{Changes, CountChange, CountVerdict, value};
@@ -39,6 +41,21 @@ fn head(result: &RunResult, unicode: bool) -> String {
         emulation.cpu_model,
     );
     plain(&head, unicode)
+}
+
+/// How many instructions were counted, from the least figure to the greatest.
+pub(super) fn finding(story: &Story<'_>) -> String {
+    let mut all: Vec<(&str, f64)> =
+        story.result.figures.iter().filter_map(|figure| Some((&*figure.id, value(figure)?))).collect();
+    all.small_sort_by(|one, other| one.1.total_cmp(&other.1));
+    let said = |(id, count): &(&str, f64)| format!("{} for {}", exact(*count), story.plain(id));
+    match (all.first(), all.last()) {
+        (Some(least), Some(most)) if least.0 != most.0 => {
+            format!("Instructions of one operation: {} to {}", said(least), said(most))
+        }
+        (Some(only), _) => format!("Instructions of one operation: {}", said(only)),
+        _ => "No instructions were counted: each figure says why".to_owned(),
+    }
 }
 
 fn word(repeats: Repeats) -> &'static str {
@@ -91,9 +108,9 @@ fn foot(result: &RunResult, rows: &[&Figure], saved: Option<&str>, unicode: bool
     let others = others.into_iter().filter(|(count, _)| *count > 0);
     let others: String = others.map(|(count, word)| format!(", {count} {word}")).collect();
     let words = format!(
-        "{}: {constant} constant, {reproducible} reproducible, {vary} vary{others} ({} boots)",
+        "{}: {constant} constant, {reproducible} reproducible, {vary} vary{others} ({})",
         counted(rows.len(), "row", "rows"),
-        boots.unwrap_or(0)
+        counted(boots.unwrap_or(0) as usize, "boot", "boots")
     );
     let mut left_out: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for figure in result.figures.iter().filter(|figure| figure.status == Status::Unsupported) {

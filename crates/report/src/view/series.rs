@@ -10,6 +10,8 @@ use crate::words::{grouped, left, right, width};
 
 /// Columns of the longest bar.
 const WIDEST: f64 = 32.0;
+/// What the numbers beside the bars are; rows of the price list quote the floor.
+const TYPICAL: &str = "typical";
 /// Bytes of a piece of which bandwidth is told.
 const PIECE: f64 = 1024.0;
 
@@ -184,9 +186,14 @@ impl Kind {
         Some(match self.shown {
             Shown::Time(_) => {
                 let ratio = numbers::ratio(last.shown.value / first.shown.value, None);
-                format!("{} takes {few} with {from} and {many} with {to}{of}: {ratio}.", self.operation)
+                format!(
+                    "{} typically takes {few} with {from} and {many} with {to}{of}: {ratio}.",
+                    self.operation
+                )
             }
-            Shown::Bandwidth => format!("A block of {from} moves at {few}, one of {to} at {many}{of}."),
+            Shown::Bandwidth => {
+                format!("A block of {from} typically moves at {few}, one of {to} at {many}{of}.")
+            }
         })
     }
 
@@ -232,14 +239,13 @@ impl Kind {
         let room = |of: &dyn Fn(&Sized<'_>) -> String| all().map(|it| width(&of(it))).max().unwrap_or(0);
         let wide = [
             room(&|it| numbers::quantity(it.size, self.axis.1)).max(width(self.axis.0)),
-            room(&|it| self.value(it.shown.value)),
+            room(&|it| self.value(it.shown.value)).max(width(TYPICAL)),
         ];
         let bar = if unicode { "\u{2588}" } else { "#" };
         let mut lines = Vec::new();
         for (name, points) in curves {
             let key = if name.is_empty() { String::new() } else { format!("  {name}") };
-            let blank = right("", wide[1]);
-            lines.push(format!("{}  {blank}{key}", left(self.axis.0, wide[0])).trim_end().to_owned());
+            lines.push(format!("{}  {}{key}", left(self.axis.0, wide[0]), right(TYPICAL, wide[1])));
             for it in points {
                 let share =
                     if most > least { (it.shown.value / least).ln() / (most / least).ln() } else { 1.0 };

@@ -327,7 +327,9 @@
       put(text(card, ".size") || text(card, "small"), x, y + 6, 15, soft, 400, room, 3);
     });
     put([...document.querySelectorAll(".chip")].slice(0, 6).map((chip) => chip.textContent).join(" \u00b7 "), 50, 530, 19, soft, 400, 1100, 2);
-    put(text(document, "footer").match(/crc32:[0-9a-f]+/)?.[0] ?? "", 50, 600, 17, soft);
+    const sizes = document.querySelector(".sizes")?.firstChild?.textContent.trim();
+    const sum = text(document, "footer").match(/crc32:[0-9a-f]+/)?.[0];
+    put([sizes, sum].filter(Boolean).join(" \u00b7 "), 50, 600, 17, soft);
     return pieces;
   };
   document.querySelector(".share")?.addEventListener("click", () => {

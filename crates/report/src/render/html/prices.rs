@@ -34,7 +34,7 @@ pub(super) fn section(chart: &PriceChart, id: &str, checksum: &str, out: &mut dy
     key(chart, out)?;
     writeln!(out, "<div class=\"tools\">")?;
     controls(&examples(&chart.rows), out)?;
-    head(axis.as_ref(), &chart.floors, out)?;
+    head(axis.as_ref(), chart, out)?;
     writeln!(
         out,
         "</div>\n<p class=\"none\" role=\"status\" aria-live=\"polite\"></p>\n<ul class=\"rows\">"
@@ -69,13 +69,14 @@ pub(super) fn section(chart: &PriceChart, id: &str, checksum: &str, out: &mut dy
 
 /// What colours, marks and lines mean.
 fn key(chart: &PriceChart, out: &mut dyn Write) -> io::Result<()> {
+    let floor = "\u{25cf} <b>floor</b> undisturbed \u{2502} <b>typical</b> what is paid here ";
+    let floor = if columns(chart)[0] == "floor" { floor } else { "" };
     write!(
         out,
         "<p class=\"key\"><span class=\"user\">\u{25cf} <b>user space</b> no system call counted</span> \
          <span class=\"kernel\">\u{25cf} <b>kernel</b> enters and returns</span> \
          <span class=\"switch\">\u{25cf} <b>switch</b> another thread runs</span> \
-         <span>\u{25cf} <b>floor</b> undisturbed \u{2502} <b>typical</b> what is paid here \
-         \u{25ac} 95 % interval</span> <span><b>bold</b> the value that compare judges</span>"
+         <span>{floor}\u{25ac} 95 % interval</span> <span><b>bold</b> the value that compare judges</span>"
     )?;
     for (name, ns) in &chart.floors {
         write!(
@@ -153,14 +154,27 @@ fn paid(row: &Priced) -> Option<&Amount> {
 }
 
 /// The heads of the columns with the axis; its lines are drawn once and used by every row.
-fn head(axis: Option<&Axis>, floors: &[(&str, f64)], out: &mut dyn Write) -> io::Result<()> {
+/// What the columns of numbers hold: the floor and what is typical; or, of figures that all quote another quantity, that.
+fn columns(chart: &PriceChart) -> [&str; 2] {
+    let mut sums = chart.rows.iter().filter_map(|row| row.sums.as_ref().ok());
+    let first = sums.next();
+    let is_other = |sums: &Sums, name: &str| sums.typical.is_none() && sums.quantity == name;
+    match first {
+        Some(first) if is_other(first, &first.quantity) && sums.all(|it| is_other(it, &first.quantity)) => {
+            [&first.quantity, ""]
+        }
+        _ => ["floor", "typical"],
+    }
+}
+
+fn head(axis: Option<&Axis>, chart: &PriceChart, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<div class=\"row head\" aria-hidden=\"true\"><span>figure</span>")?;
     match axis {
         None => write!(out, "<span></span>")?,
         Some(axis) => {
             write!(out, "<svg class=\"strip\"><symbol id=\"lines\">")?;
             let decades = axis.decades(0.0).into_iter().map(|(place, _)| ("decade", 100.0 * place));
-            for (class, x) in decades.chain(floors.iter().map(|(_, ns)| ("floor", x(axis, *ns)))) {
+            for (class, x) in decades.chain(chart.floors.iter().map(|(_, ns)| ("floor", x(axis, *ns)))) {
                 write!(
                     out,
                     "<line class=\"{class}\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"0\" y2=\"{HEIGHT}\"/>"
@@ -174,10 +188,11 @@ fn head(axis: Option<&Axis>, floors: &[(&str, f64)], out: &mut dyn Write) -> io:
             write!(out, "</svg>")?;
         }
     }
+    let [quoted, typical] = columns(chart).map(escaped);
     writeln!(
         out,
-        "<span title=\"all samples, from 0.5 % to 99.5 %\">shape</span><span class=\"num\">floor</span><span class=\"num\">typical</span>\
-         <span>against</span><span class=\"middle\">calls</span><span>evidence</span></div>"
+        "<span title=\"all samples, from 0.5 % to 99.5 %\">shape</span><span class=\"num\">{quoted}</span>\
+         <span class=\"num\">{typical}</span><span>against</span><span class=\"middle\">calls</span><span>evidence</span></div>"
     )
 }
 

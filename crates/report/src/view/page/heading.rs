@@ -5,19 +5,20 @@ use oscost_results::document::FOUNDING_DOCUMENTS;
 use oscost_stats::sorting::SmallSort;
 
 use super::paid;
+use crate::judge::is_count;
 use crate::numbers;
-use crate::view::contention;
 use crate::view::documents::{answers, judged};
 use crate::view::screen::Finding;
-use crate::view::story::Story;
-use crate::words::{capital, distinct, plain};
+use crate::view::story::{Story, headline};
+use crate::view::{contention, counts};
+use crate::words::{capital, counted, distinct, plain};
 
 /// Findings that a heading has room for.
 const FINDINGS: usize = 2;
 
 /// Prices that say most of a machine, and what is done for them; ids in the order of preference.
 const PRICES: [(&[&str], &str); 3] = [
-    (&["syscall/getpid", "syscall/getppid"], "a system call takes"),
+    (&["syscall/getpid", "syscall/getppid"], "a system call typically takes"),
     (&["semaphore/system_v"], "a System V semaphore"),
     (&["context_switch/pipe/cross_cpu"], "waking another CPU"),
 ];
@@ -52,6 +53,8 @@ pub(super) fn of_findings(story: &Story<'_>, findings: &[Finding]) -> String {
     let figures = story.result.figures.iter().filter(|it| !is_lock(it) || contention::is_rival(it));
     let mut priced: Vec<_> = figures.filter_map(|figure| Some((figure, paid(figure)?.value))).collect();
     priced.small_sort_by(|one, other| one.1.total_cmp(&other.1));
+    // The list below quotes the floor, and this is what is paid.
+    let typically = if priced.iter().any(|(it, _)| headline(it) == "floor") { "typically " } else { "" };
     match (priced.first(), priced.last()) {
         (Some((least, from)), Some((most, to)))
             if least.id != most.id
@@ -62,19 +65,20 @@ pub(super) fn of_findings(story: &Story<'_>, findings: &[Finding]) -> String {
                 .unwrap_or_else(|| capital(&story.plain(&least.operation)));
             let [from, to] = [*from, *to].map(numbers::duration);
             let [least, most] = [least, most].map(|it| story.short_title(it).replace('_', " "));
-            format!("{operation}: {from} by {least}, {to} by {most}")
+            format!("{operation}: {typically}{from} by {least}, {to} by {most}")
         }
         (Some((least, from)), Some((most, to))) if least.id != most.id => {
             let [from, to] = [*from, *to].map(numbers::duration);
             let [least, most] = [least, most].map(|it| story.short_title(it));
-            capital(&format!("from {from} for {least} to {to} for {most}"))
+            capital(&format!("{typically}from {from} for {least} to {to} for {most}"))
         }
         (Some((only, price)), _) => {
-            capital(&format!("{} for {}", numbers::duration(*price), story.short_title(only)))
+            capital(&format!("{typically}{} for {}", numbers::duration(*price), story.short_title(only)))
         }
         _ => match story.result.figures.len() {
             0 => "Nothing was measured".to_owned(),
-            count => format!("{count} figures, none of them a price"),
+            _ if is_count(story.result) => counts::finding(story),
+            count => format!("{}, none of them a price", counted(count, "figure", "figures")),
         },
     }
 }

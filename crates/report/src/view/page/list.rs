@@ -124,7 +124,7 @@ fn finding(story: &Story<'_>) -> String {
     if prices.is_empty() {
         return format!("The price list: {all}, none of them in nanoseconds");
     }
-    format!("The price list: {all}, typically {} to {}", numbers::duration(low), numbers::duration(high))
+    format!("The price list: {all}, typically {}", numbers::range(low, high, "ns"))
 }
 
 /// The same as a table, for readers without eyes or scripts.

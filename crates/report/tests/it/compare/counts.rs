@@ -1,9 +1,9 @@
 //! Results of counts against one another, and results that cannot be compared.
 
-use crate::written::{Says, fits, style, written};
+use crate::written::{Says, fits, flat, paged, style, written};
 use oscost_report::compare::incomparable;
 use oscost_report::count::{Changes, CountVerdict, is_count};
-use oscost_report::{Named, page};
+use oscost_report::{Named, RowChoice, RowOrder, page, price_list};
 use oscost_results::{
     Counted, Emulation, Estimate, Figure, FunctionNode, InstructionCount, Quantity, Repeats, RunResult,
     Status,
@@ -142,6 +142,44 @@ fn a_page_of_two_counts_says_what_became_more() {
     shown(&before, &elsewhere).says("old is not compared: instructions of another architecture");
     shown(&stored(), &now).says("old is not compared: counts of instructions are not times");
     shown(&now, &stored()).says("old is not compared: counts of instructions are not times");
+}
+
+/// They were prices of nothing, in a column that was called floor.
+#[test]
+fn a_page_of_a_count_says_what_was_counted() {
+    let told = |found: &[(&str, Found<'_>)]| {
+        let mut result = counted(found);
+        result.reproductions.clear();
+        paged(&result)
+    };
+    let two = told(&[("syscall/x", Ok(311)), ("syscall/y", Ok(291))]);
+    two.says("<h1>Instructions of one operation: 291 for syscall/y to 311 for syscall/x</h1>");
+    two.says("<span class=\"num\">instructions</span>").lacks(">floor</span>").lacks("<b>floor</b>");
+    told(&[("syscall/x", Ok(311))]).says("<h1>Instructions of one operation: 311 for syscall/x</h1>");
+    told(&[("syscall/x", Err((Status::Failed, "it did not end")))]).says("<h1>No instructions were counted");
+    paged(&stored()).says("<span class=\"num\">floor</span>");
+}
+
+/// One result said that changes under 2 % are noise in its list, and under 22 % on its page: rows differ, runs do not.
+#[test]
+fn how_much_is_noise_is_one_number_of_a_result() {
+    let mut result = stored();
+    result.doctor.clear();
+    let noise = |text: &str| {
+        let told = flat(text).split_once("changes under ").map(|(_, rest)| rest.to_owned());
+        told.and_then(|it| Some(it.split_once(" %")?.0.to_owned()))
+    };
+    let list = |result: &RunResult, all, order| {
+        let choice = RowChoice { all, order, ..RowChoice::default() };
+        written(|out| price_list(result, None, choice, &style(200, false), out))
+    };
+    let first = noise(&list(&result, false, None));
+    assert!(first.is_some(), "{}", list(&result, false, None));
+    assert_eq!(noise(&list(&result, true, Some(RowOrder::Price))), first);
+    assert_eq!(noise(&paged(&result)), first);
+    // Nothing but tables is left.
+    result.figures.iter_mut().for_each(|figure| figure.family = "other".to_owned());
+    assert_eq!(noise(&list(&result, false, None)), first);
 }
 
 /// A line a figure at every width: what moved stands behind it as far as it fits.
