@@ -128,6 +128,16 @@ pub fn listed(ids: &[&str]) -> String {
     format!("{} {}: {names}", ids.len(), if ids.len() == 1 { "figure" } else { "figures" })
 }
 
+/// "1 figure", "2 launches".
+pub fn counted(number: usize, what: &str) -> String {
+    let end = match number {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{number} {what}{end}")
+}
+
 #[cfg(test)]
 mod tests {
     use clap::Parser;

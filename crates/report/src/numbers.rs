@@ -144,7 +144,7 @@ pub fn half_width(estimate: &Estimate) -> Option<f64> {
     relative_sides(estimate).map(|(small, large)| f64::midpoint(small, large))
 }
 
-/// Two bounds, the unit once where they share it: `161 .. 164`, `12.3 .. 41.0 us`, `850 ns .. 1.20 us`.
+/// Two bounds, the unit once where they share it: `161 .. 164`, `12.3 .. 41.0 us`, `850 ns .. 1.20 us`; alike: `155 ns`.
 #[must_use]
 pub fn range(low: f64, high: f64, unit: &str) -> String {
     let [from, to] = apart(low, high, |value, digits| quantity_to(value, unit, digits));
@@ -154,6 +154,7 @@ pub fn range(low: f64, high: f64, unit: &str) -> String {
         other => other,
     };
     match from.strip_suffix(shared).and_then(|number| number.strip_suffix(' ')) {
+        _ if from == to => to,
         Some(number) => format!("{number} .. {to}"),
         None => format!("{from} .. {to}"),
     }
@@ -302,7 +303,7 @@ mod tests {
     fn the_ends_of_an_interval_are_told_apart() {
         assert_eq!(range(154.6, 155.3, "ns"), "154.6 .. 155.3 ns");
         assert_eq!(range(10.02, 10.03, "ns"), "10.02 .. 10.03 ns");
-        assert_eq!(range(155.0, 155.0, "ns"), "155 .. 155 ns");
+        assert_eq!(range(155.0, 155.0, "ns"), "155 ns");
         assert_eq!(range(0.946_6, 0.947_2, "share"), "94.66 .. 94.72 %");
         assert_eq!(ratio(0.947, Some((0.946_6, 0.947_4))), "0.947x (0.9466 .. 0.9474)");
     }

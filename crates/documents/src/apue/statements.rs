@@ -142,6 +142,11 @@ fn every(judgements: impl IntoIterator<Item = (Estimate, Judgement)>) -> Option<
     }
 }
 
+/// "1 cell", "2 cells".
+fn of_cells(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "cell" } else { "cells" })
+}
+
 fn cpu_is_clock(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
     let shares: Vec<Estimate> =
         cells.iter().filter_map(|cell| Some(quantity(found, cell, quantity::CPU_SHARE)?.1)).collect();
@@ -150,10 +155,10 @@ fn cpu_is_clock(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
     let least = shares.iter().map(|share| share.low).fold(f64::MAX, f64::min);
     let most = shares.iter().map(|share| share.high).fold(0.0, f64::max);
     let words = format!(
-        "CPU is {:.1} to {:.1} % of the clock in {} cells, by their intervals; 90 to 110 count as holding; one process that waits for nothing has no choice",
+        "CPU is {:.1} to {:.1} % of the clock in {}, by their intervals; 90 to 110 count as holding; one process that waits for nothing has no choice",
         least * 100.0,
         most * 100.0,
-        shares.len()
+        of_cells(shares.len())
     );
     // Who never waits and yet is not on a CPU was kept from it.
     if !matches!(judgement, Judgement::Holds | Judgement::NotJudged) && waits(found, cells) < WAITS {
@@ -203,8 +208,10 @@ fn never_waited_for(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
     let locked = with_locks(cells);
     let counted = counted_waits(found, &locked).len();
     let waits = waits(found, &locked);
-    let words =
-        format!("{waits:.4} waits an operation at most, of whatever kind, in {counted} cells with locks");
+    let words = format!(
+        "{waits:.4} waits an operation at most, of whatever kind, in {} with locks",
+        of_cells(counted)
+    );
     (counted > 0).then(|| match found.file_system {
         _ if waits < WAITS => (Judgement::Holds, words),
         None | Some("tmpfs" | "ramfs") => (Judgement::DoesNotHold, words),

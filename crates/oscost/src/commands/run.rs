@@ -22,6 +22,7 @@ use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk, is_stdout};
 use crate::raw_dir::RawDir;
 use crate::session::{self, Request};
+use crate::words::counted;
 
 /// Does a whole run.
 pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
@@ -261,16 +262,6 @@ fn sessions(ids: &[String], named: bool) -> Vec<Choice> {
         }
     }
     choices
-}
-
-/// "1 figure", "2 launches".
-fn counted(number: usize, what: &str) -> String {
-    let end = match number {
-        1 => "",
-        _ if what.ends_with("ch") => "es",
-        _ => "s",
-    };
-    format!("{number} {what}{end}")
 }
 
 /// The plan: what would be measured, how long it takes, and what it needs.

@@ -23,7 +23,7 @@ pub const TITLE: &str = "oscost: what operating-system primitives cost on this m
 
 /// Commands of the start screen, each with the question that it answers.
 pub const COMMANDS: &[(&str, &str)] = &[
-    ("oscost run --quick", "first look, about 15 s"),
+    ("oscost run --quick", "first look, about 20 s"),
     ("oscost run semaphore", "one family, or any word: mutex, getpid"),
     ("oscost explain ID", "what a figure means and what was counted"),
     ("oscost compare", "your last two runs: what got slower?"),

@@ -33,3 +33,15 @@ fn a_stored_figure_without_a_number_says_why() {
     let page = home.ask(&["explain", ID]);
     page.well().shows("launches").shows("Receipt").shows("failed: the run ended before its first launch");
 }
+
+/// Intervals have the sign that all screens have, and stand on one line.
+#[test]
+fn an_interval_is_written_as_on_other_screens() {
+    let (home, ..) = home();
+    home.ask(&["explain", ID]).well().shows(" \u{b1} ").hides("+-");
+    let ascii = home.ask(&["explain", ID, "--ascii"]);
+    ascii.well().shows(" +- ");
+    assert!(ascii.stdout.is_ascii(), "{}", ascii.stdout);
+    let halved = |line: &str| line.ends_with("+-") || line.trim_start().starts_with('%');
+    assert!(!ascii.stdout.lines().any(halved), "{}", ascii.stdout);
+}

@@ -95,9 +95,8 @@ fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
         if story.unicode { ['\u{2591}', '\u{2592}', '\u{2593}', '\u{2588}'] } else { ['.', ':', '+', '#'] };
     let letters = letters(&names, &cells, shades);
     let finding = format!(
-        "{} to {}. Cells{}, from the CPU of the row to that of the column",
-        numbers::duration(least),
-        numbers::duration(most),
+        "{}. Cells{}, from the CPU of the row to that of the column",
+        numbers::range(least, most, "ns"),
         unit.map_or(String::new(), |(name, _)| format!(" in {name}")),
     );
     let matrix = Plot::of(finding, Heat { names, what: "CPU", cells }, table);

@@ -67,8 +67,11 @@ fn starts(nodes: &[FunctionNode], totals: &[u64]) -> Vec<u64> {
 }
 
 fn label(node: &FunctionNode, total: u64) -> String {
-    let calls =
-        if node.depth == 0 { String::new() } else { format!(", {} calls", number(node.calls as f64)) };
+    let calls = if node.depth == 0 {
+        String::new()
+    } else {
+        format!(", {} {}", number(node.calls as f64), if node.calls == 1 { "call" } else { "calls" })
+    };
     format!(
         "{} ({}): {} instructions, {} of its own{calls}",
         node.name,

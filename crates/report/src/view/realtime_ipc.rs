@@ -266,8 +266,9 @@ fn fits(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
         (slope > 0.0).then_some(count)
     };
     // A tick that is too short for the first has no beginning.
-    let shown =
-        |count: f64| if count >= 1.0 { numbers::significant(count.floor()) } else { "none".to_owned() };
+    let shown = |count: f64| {
+        if count >= 1.0 { numbers::count(numbers::rounded(count.floor()).floor()) } else { "none".to_owned() }
+    };
     let told: Vec<String> = on_one_cpu(story, &families(sessions))
         .into_iter()
         .filter_map(|(name, family)| {

@@ -14,6 +14,7 @@ use crate::blocks::receipt::{Item, Receipt};
 use crate::blocks::{Cell, Launches, Part, Plot, Samples, Table, Tone, View};
 use crate::evidence::{per_operation, system_calls};
 use crate::numbers;
+use crate::words::counted;
 
 /// Functions that a receipt names.
 const FUNCTIONS: usize = 8;
@@ -207,7 +208,8 @@ fn launches(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let within = || format!("within {}", numbers::percent(high / low - 1.0));
     let spread = if low > 0.0 { within() } else { "between".to_owned() };
     let (of, low, high) = (story.words(name), unit(low), unit(high));
-    let finding = format!("{of} of {} launches {spread}: {low} to {high}", values.len());
+    let finding =
+        format!("{of} of {} {spread}: {low} to {high}", counted(values.len(), "launch", "launches"));
 
     let told = figure.launches.iter().filter_map(|launch| Some((launch, launch.quantities.get(name)?)));
     let mut by_cpu: BTreeMap<u32, Vec<String>> = BTreeMap::new();
@@ -227,7 +229,8 @@ fn quantities(story: &Story<'_>, figure: &Figure) -> Table {
         let interval = numbers::interval(&quantity.estimate, &unit, story.unicode);
         vec![story.words(name), numbers::quantity(quantity.estimate.value, &unit), interval]
     });
-    let title = format!("Quantities over {} launches", figure.evidence.launches);
+    let title =
+        format!("Quantities over {}", counted(figure.evidence.launches as usize, "launch", "launches"));
     Table { title, ..Table::new(["quantity", "value", "interval"], rows) }
 }
 

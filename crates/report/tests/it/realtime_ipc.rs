@@ -85,7 +85,7 @@ fn growth_and_fit_follow_from_the_line_through_the_ends() {
     // From 15 to 60 us by nine clients: 5 us each; service is 1.5 times that, the server half.
     told_of.says("unix datagram 7.50 us + 2.50 us of the server");
     // p99 is twice: 30 us at one client and 10 us for each more, so 1 ms holds 98; the maximum is 60 and 20.
-    told_of.says("unix datagram 98.0 (48.0)");
+    told_of.says("unix datagram 98 (48)");
     // Two more points on the line, and one far from it: the slope is that of the document's ten.
     result.figures.push(session("unix_datagram", 4, "", 30_000.0));
     result.figures.push(session("unix_datagram", 50, "", 260_000.0));
@@ -109,10 +109,10 @@ fn growth_and_fit_name_the_tick_and_the_rest_where_several_were_measured() {
         flat(&told(&result))
     };
     let ticks = with("/tick_10ms");
-    ticks.says("unix datagram (tick 1.00 ms) 98.0 (48.0)").says("unix datagram (tick 10.0 ms) 998 (498)");
+    ticks.says("unix datagram (tick 1.00 ms) 98 (48)").says("unix datagram (tick 10.0 ms) 998 (498)");
     ticks.says("unix datagram (tick 10.0 ms) 7.50 us + 2.50 us of the server");
     let sizes = with("/size_1024");
-    sizes.says("unix datagram 98.0 (48.0)").says("unix datagram (size 1024) 98.0 (48.0)");
+    sizes.says("unix datagram 98 (48)").says("unix datagram (size 1024) 98 (48)");
     sizes.says("unix datagram (size 1024) 7.50 us + 2.50 us of the server");
 }
 

@@ -79,7 +79,7 @@ fn cpu_time_is_the_clock_from_90_to_110_per_cent() {
         assert_eq!(judgement, expected, "{share:?} {waits}");
         let [low, high] = share.map(|end| end * 100.0);
         assert!(
-            words.contains(&format!("CPU is {low:.1} to {high:.1} % of the clock in 1 cells")),
+            words.contains(&format!("CPU is {low:.1} to {high:.1} % of the clock in 1 cell,")),
             "{words}"
         );
         let limited = cpu_limited(&found, &one_child(&found, &plan())).expect("waits").0;

@@ -11,7 +11,7 @@ use oscost_results::{Figure, Outline, PairedValue, RunResult, Status, Store, cla
 use super::Explanation;
 use crate::known::{Known, catalogue};
 use crate::output::Talk;
-use crate::system;
+use crate::{system, words};
 
 /// So many stored runs are looked at, the newest: what takes longer is `report @all`.
 const RUNS: usize = 12;
@@ -148,7 +148,9 @@ fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &F
     }
     let values = names.iter().filter_map(|name| {
         let quantity = figure.quantities.get(*name)?;
-        let interval = numbers::in_brackets(&quantity.estimate, &quantity.unit, false);
+        let interval = numbers::in_brackets(&quantity.estimate, &quantity.unit, true);
+        // On one line: half of it says nothing.
+        let interval = interval.replace(' ', "\u{a0}");
         let told = numbers::quantity(quantity.estimate.value, &quantity.unit);
         // "3020 cycles" is both.
         let name =
@@ -156,7 +158,7 @@ fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &F
         let interval = if interval.is_empty() { interval } else { format!(" {interval}") };
         Some(format!("{name}{told}{interval}"))
     });
-    let launches = format!("{} launches", figure.evidence.launches);
+    let launches = words::counted(figure.evidence.launches as usize, "launch");
     page.fact("Here", [values.chain([launches]).collect::<Vec<_>>().join(", ")]);
     page.fact("Marks", oscost_report::marks(result, figure, true));
     let of = |pair: &&PairedValue| pair.of == card.id;

@@ -32,7 +32,9 @@ pub fn explain(options: &Explain, talk: &Talk) -> Result<Exit, Ended> {
     if let Some(why) = system::NEEDS_LINUX {
         talk.say(why);
     }
-    let text = page.text(talk.style().width);
+    let style = talk.style();
+    let text = page.text(style.width).replace('\u{a0}', " ");
+    let text = if style.unicode { text } else { text.replace('\u{b1}', "+-") };
     output::data(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
 }

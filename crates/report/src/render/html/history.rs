@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::{escaped, linked_name};
 use crate::blocks::history::{Course, History};
 use crate::numbers;
+use crate::words::counted;
 
 const WIDE: f64 = 200.0;
 const HIGH: f64 = 44.0;
@@ -34,8 +35,8 @@ pub(super) fn section(history: &History, id: &str, out: &mut dyn Write) -> io::R
     if !more.is_empty() {
         writeln!(
             out,
-            "<details class=\"more\"><summary>{} figures that moved less</summary><ul class=\"multiples\">",
-            more.len()
+            "<details class=\"more\"><summary>{} that moved less</summary><ul class=\"multiples\">",
+            counted(more.len(), "figure", "figures")
         )?;
         more.iter().try_for_each(|it| course(it, out))?;
         writeln!(out, "</ul></details>")?;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::table::{class, hue, sign};
 use super::{anchor, blocks, breakable, escaped, forest, history, plots, prices};
 use crate::blocks::page::{Card, Chip, Page, Section};
+use crate::words::counted;
 
 /// The page's style and its SHA-256 in base64; a test keeps them in step.
 const STYLE: &str = include_str!("style.css");
@@ -147,7 +148,11 @@ fn warnings(all: &[String], out: &mut dyn Write) -> io::Result<()> {
         |it: &String, out: &mut dyn Write| writeln!(out, "<p class=\"warning\">{}</p>", escaped(it));
     all.iter().take(2).try_for_each(|it| warning(it, out))?;
     if all.len() > 2 {
-        writeln!(out, "<details class=\"more\"><summary>{} more warnings</summary>", all.len() - 2)?;
+        writeln!(
+            out,
+            "<details class=\"more\"><summary>{}</summary>",
+            counted(all.len() - 2, "warning more", "warnings more")
+        )?;
         all.iter().skip(2).try_for_each(|it| warning(it, out))?;
         writeln!(out, "</details>")?;
     }
