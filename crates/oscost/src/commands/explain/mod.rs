@@ -41,6 +41,10 @@ pub fn explain(options: &Explain, talk: &Talk) -> Result<Exit, Ended> {
 
 /// The page of a thing: an id or family, a document or statement, a word; then what an id contains.
 fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
+    if thing.starts_with('@') {
+        let shown = oscost_results::Untrusted::new(thing).terminal().to_string();
+        return Err(Ended::misuse(format!("'{shown}' is a stored result: oscost report {shown}")));
+    }
     if let Some(page) = document::page(thing) {
         return Ok(page);
     }
@@ -54,7 +58,10 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
     {
         return Ok(figure::page(found[0].cards[0], &[], talk));
     }
-    if let Some(page) = word::page(thing) {
+    if let Some(mut page) = word::page(thing) {
+        // A column may be called as ids are.
+        let ids = found.ok().and_then(|found| words::told(thing, found[0].way, &found[0].ids()));
+        page.fact("Ids", ids);
         return Ok(page);
     }
     // A check comes before ids that have the word somewhere inside.
@@ -272,6 +279,10 @@ mod tests {
             ("p99", "hundredths"),
             ("hands off", "longest"),
             ("?", "threshold"),
+            ("times", "how often the program did it"),
+            ("times", "clock/process_cputime"),
+            ("share", "in a bill"),
+            ("usual, kernel", "hosts of the group"),
             ("~", "chain"),
         ] {
             let text = explained(thing);
@@ -316,6 +327,7 @@ mod tests {
         assert!(short.contains("did you mean semaphore/system_v or "), "{short}");
         assert!(miss("qqqqqqqq").contains("oscost list"), "{}", miss("qqqqqqqq"));
         assert!(miss("tlpi/99").contains("tlpi/1 to tlpi/"), "{}", miss("tlpi/99"));
+        assert!(miss("@-1").ends_with("oscost report @-1"), "{}", miss("@-1"));
         assert!(miss("lat_http").contains("lmbench"), "{}", miss("lat_http"));
         let codes = "oscost ends with 0, 1, 2, 3, 4, 5, 70, 125, 129, 130, 143, 255";
         for code in ["exit 99", "exit code 300", "code 193"] {

@@ -86,5 +86,5 @@ fn small(finding: &str, strips: Vec<(String, String, Vec<f64>)>, usual: f64) -> 
     let x = Axis::between("deviation from the group's median", "share", -end, end);
     let strips = Strips::of(x, Some(y), strips, Names::Own);
     let note = format!("Hosts beyond {} stand at the ends.", numbers::percent(end));
-    Some(Plot { note, ..Plot::of(finding.to_owned(), strips, Table::new(["", "hosts", "what"], rows)) })
+    Some(Plot { note, ..Plot::of(finding.to_owned(), strips, Table::new(["", "hosts", "figures"], rows)) })
 }
