@@ -69,7 +69,25 @@ fn cell(cell: &Cell, scope: Option<&str>, words: bool, of: &str, out: &mut dyn W
     };
     let classes: Vec<&str> = words.then_some("words").into_iter().chain(cell.tone.map(class)).collect();
     let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
-    write!(out, "<{name}{scope}{class}>{}", linked(cell, of))
+    match (name, &cell.link) {
+        ("th", None) => write!(out, "<th{scope}{class}>{}", unbroken(&escaped(&cell.text))),
+        _ => write!(out, "<{name}{scope}{class}>{}", linked(cell, of)),
+    }
+}
+
+/// A text whose numbers are not broken where their digits are parted, nor before a unit.
+fn unbroken(text: &str) -> String {
+    let mut whole = String::with_capacity(text.len());
+    for word in text.split(' ') {
+        let goes_on = word.starts_with(|first: char| first.is_ascii_digit())
+            || matches!(word, "ns" | "\u{b5}s" | "us" | "ms" | "s" | "%");
+        let is_number = whole.ends_with(|last: char| last.is_ascii_digit());
+        if !whole.is_empty() {
+            whole.push(if is_number && goes_on { '\u{a0}' } else { ' ' });
+        }
+        whole.push_str(word);
+    }
+    whole
 }
 
 /// What stands in a cell, leading to the receipt of its figure.
@@ -109,5 +127,24 @@ pub(super) fn hue(hue: Hue) -> &'static str {
         Hue::Uncounted => "uncounted",
         Hue::Judged(tone) => class(tone),
         Hue::Plain => "plain",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A telephone shows "1 000 000" on one line.
+    #[test]
+    fn a_number_that_heads_a_row_is_not_broken() {
+        assert_eq!(unbroken("1 000 000 (ours)"), "1\u{a0}000\u{a0}000 (ours)");
+        assert_eq!(unbroken("2 CPUs, 4 of a 1"), "2 CPUs, 4 of a 1");
+        assert_eq!(unbroken("hold 10 \u{b5}s"), "hold 10\u{a0}\u{b5}s");
+        let mut out = Vec::new();
+        write(&Table::new(["cycles", "ns"], [vec!["10 000", "1 234"], vec!["3 us", "4"]]), "", "", &mut out)
+            .expect("memory");
+        let page = String::from_utf8(out).expect("text");
+        assert!(page.contains("<th>10\u{a0}000<td>1 234"), "{page}");
+        assert!(page.contains("<th>3\u{a0}\u{b5}s<td>4"), "{page}");
     }
 }
