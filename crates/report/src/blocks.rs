@@ -132,6 +132,8 @@ pub(crate) struct Column {
     pub place: Place,
     /// What the heading means to the reader, where it is a verdict.
     pub tone: Option<Tone>,
+    /// Whether it is what the table is for: it gives way last.
+    pub answers: bool,
 }
 
 /// Where the cells of a column stand.
@@ -212,7 +214,7 @@ impl From<&str> for Cell {
 impl Column {
     /// A column under `head`.
     pub fn new(head: impl Into<String>, place: Place) -> Self {
-        Self { head: head.into(), place, tone: None }
+        Self { head: head.into(), place, tone: None, answers: false }
     }
 }
 
@@ -234,6 +236,12 @@ impl Table {
         let columns = columns.into_iter().map(|(head, place)| Column::new(head, place)).collect();
         let rows = rows.into_iter().map(|row| row.into_iter().map(Into::into).collect()).collect();
         Self { columns, rows, ..Self::default() }
+    }
+
+    /// The same, of which the columns under `heads` give way last.
+    pub fn answering(mut self, heads: &[&str]) -> Self {
+        self.columns.iter_mut().for_each(|column| column.answers = heads.contains(&&*column.head));
+        self
     }
 
     /// Without the columns in which no row says anything. The first stays.

@@ -236,7 +236,7 @@ pub fn watch_summary(watch: &Watch, style: &Style, out: &mut dyn Write) -> io::R
 
 fn lines(all: &[String], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Lines::of_lines(style, out);
-    all.iter().try_for_each(|line| page.line(line))
+    all.iter().try_for_each(|line| page.line(&text::layout::elided(line, style.width)))
 }
 
 /// Writes comparisons that share their base as one table: one line a figure, and as many columns as fit.

@@ -14,6 +14,8 @@ pub(crate) struct Screen {
     pub counted: Said,
     /// Findings, trust, the next step.
     pub last: Vec<Said>,
+    /// Whether there is room for a blank line before them.
+    pub is_parted: bool,
     /// Whether no words are left out: what does not fit goes on in the next line.
     pub whole: bool,
 }

@@ -153,7 +153,7 @@ impl ComparisonView<'_> {
             let cells = [a, b, change, interval, words(&row.quantity, self.unicode)].map(Cell::from);
             std::iter::once(self.id(&row.id)).chain(cells).collect()
         };
-        // The most telling first: what does not fit is dropped from the right.
+        // What does not fit is dropped from the right, and the answer last.
         let columns = [
             (title, Left),
             ("before", Right),
@@ -162,7 +162,7 @@ impl ComparisonView<'_> {
             ("interval", Spare),
             ("quantity", Spare),
         ];
-        let mut table = Table::of(columns, rows.iter().map(cells)).without_empty();
+        let mut table = Table::of(columns, rows.iter().map(cells)).without_empty().answering(&["change"]);
         table.columns[0].tone = Some(tone);
         let open = rows.iter().any(|row| is_too_wide(row));
         let whys = whys(self.comparison, rows.iter().copied());

@@ -312,7 +312,7 @@ fn odd(hosts: &[OddHost], unicode: bool) -> Table {
         let more = (more > 0).then(|| vec![String::new(), String::new(), words]);
         told.chain(more).collect::<Vec<_>>()
     });
-    Table::of(columns, rows)
+    Table::of(columns, rows).answering(&["odd in", "by"])
 }
 
 /// Name of a group: A to Z, then AA.
@@ -324,7 +324,6 @@ fn letter(group: usize) -> String {
 fn groups(fleet: &JudgedFleet, unicode: bool) -> Table {
     let columns = [
         ("group", Left),
-        ("model and kernel", Left),
         ("hosts", Right),
         ("odd", Right),
         ("usual, kernel", Right),
@@ -336,10 +335,11 @@ fn groups(fleet: &JudgedFleet, unicode: bool) -> Table {
         let spread = |kind: usize| group.usual[kind].map_or("-".to_owned(), |share| usual(share, unicode));
         let shows = group.shows.map_or("-".to_owned(), |share| format!("{} on", percent(share)));
         let odd = if group.is_judged { odd.to_string() } else { "not judged".to_owned() };
-        let key = format!("{}, {}", plain(&group.cpu_model, unicode), plain(&group.kernel, unicode));
-        vec![letter(at), key, group.hosts.len().to_string(), odd, spread(0), spread(1), shows]
+        let [model, kernel] = [&group.cpu_model, &group.kernel].map(|it| plain(it, unicode));
+        let key = format!("{}: {model}, {kernel}", letter(at));
+        vec![key, group.hosts.len().to_string(), odd, spread(0), spread(1), shows]
     });
-    Table::of(columns, rows)
+    Table::of(columns, rows).answering(&["hosts", "odd", "can show"])
 }
 
 fn card(odd: &OddHost, tone: Tone) -> Card {

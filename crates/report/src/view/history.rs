@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use oscost_results::{Estimate, Outline};
 
 use super::picture;
-use crate::blocks::Place::{Left, Spare};
+use crate::blocks::Place::{Below, Left, Spare};
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::words::{counted, left, plain, width};
@@ -18,7 +18,9 @@ const LISTED: usize = 12;
 
 /// The list of `runs`, named and oldest first, and what became of each figure over them, in lines of `columns` letters.
 pub(crate) fn view(runs: &[(String, Outline)], columns: usize, unicode: bool) -> View {
-    let parts = listed(runs, unicode).chain(figures(runs, columns, unicode)).collect();
+    let words = |[name, told]: [String; 2]| Part::Words(format!("{name}  {told}"));
+    let listed = listed(runs, unicode).into_iter().map(words);
+    let parts = listed.chain(figures(runs, columns, unicode)).collect();
     View::new(title(runs), parts)
 }
 
@@ -26,7 +28,9 @@ pub(crate) fn view(runs: &[(String, Outline)], columns: usize, unicode: bool) ->
 pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -> View {
     let older = runs.len().saturating_sub(LISTED);
     let more = (older > 0).then(|| Part::Words(format!("{older} older ones: --verbose lists them")));
-    let mut parts: Vec<Part> = more.into_iter().chain(listed(&runs[older..], unicode)).collect();
+    let listed = listed(&runs[older..], unicode).into_iter().map(Vec::from);
+    let mut parts: Vec<Part> = more.into_iter().collect();
+    parts.push(Part::Table(Table::of([("", Left), ("", Below)], listed)));
     // The name and the range take the rest.
     let room = columns / 5;
     let (lines, hidden, is_cut) = of_figures(runs, room, unicode);
@@ -62,10 +66,10 @@ fn title(runs: &[(String, Outline)]) -> String {
     format!("{}, oldest first", counted(runs.len(), "run", "runs"))
 }
 
-/// A line a run.
-fn listed(runs: &[(String, Outline)], unicode: bool) -> impl Iterator<Item = Part> {
+/// Of each run its name, and what it is.
+fn listed(runs: &[(String, Outline)], unicode: bool) -> Vec<[String; 2]> {
     let say = |text: &str| plain(text, unicode);
-    let mut parts = Vec::new();
+    let mut all = Vec::new();
     let mut before = String::new();
     for (name, run) in runs {
         let place = [&run.machine.cpu_model, &run.conditions.kernel, &run.tool.version];
@@ -77,9 +81,9 @@ fn listed(runs: &[(String, Outline)], unicode: bool) -> impl Iterator<Item = Par
         let effort = say(&run.plan.effort);
         let partial = if run.partial { ", partial" } else { "" };
         let note = run.note.as_deref().map_or(String::new(), |note| format!("   {}", say(note)));
-        parts.push(Part::Words(format!("{}  {figures}, {effort}{partial}{told}{note}", say(name))));
+        all.push([say(name), format!("{figures}, {effort}{partial}{told}{note}")]);
     }
-    parts.into_iter()
+    all
 }
 
 /// Each figure of two runs or more: one sign a run, of the newest `room` runs. Then how many of them have fewer than two of these,

@@ -13,6 +13,7 @@ mod fleet;
 mod held;
 mod history;
 mod live_rounds;
+mod narrow;
 mod open_metrics;
 mod percentiles;
 mod price_list;

@@ -70,7 +70,7 @@ fn what_is_withheld_says_why_or_that_nobody_knows() {
 }
 
 /// The lines of the rows: what is indented by two.
-fn rows(shown: &str) -> Vec<&str> {
+pub fn rows(shown: &str) -> Vec<&str> {
     shown.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).collect()
 }
 
@@ -118,7 +118,7 @@ fn no_line_is_wider_than_the_page_and_none_is_broken() {
 }
 
 /// A result of `count` figures in families of nine.
-fn of_figures(count: usize) -> RunResult {
+pub fn of_figures(count: usize) -> RunResult {
     let mut result = fixture::result();
     let monotonic = result.figures.iter().find(|figure| figure.id == "clock/monotonic").cloned().unwrap();
     let figure = |number: usize| {

@@ -34,13 +34,13 @@ pub fn style(width: usize, unicode: bool) -> Style {
     Style { width, unicode, colour: false }
 }
 
-/// Nothing is broken at any width: the same lines, none of them wider than the page.
+/// No line is wider than the page, and none is lost: sentences go on in the next.
 pub fn fits(shown: impl Fn(usize) -> String) {
     let lines = shown(400).lines().count();
     for width in 20..=200 {
         let text = shown(width);
         assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
-        assert_eq!(text.lines().count(), lines, "{width}:\n{text}");
+        assert!(text.lines().count() >= lines, "{width}:\n{text}");
     }
 }
 

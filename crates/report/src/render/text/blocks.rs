@@ -69,14 +69,6 @@ fn judged(title: &str, all: &[Judged], page: &mut Lines<'_>) -> io::Result<()> {
         page.paragraph("", title, INDENT)?;
     }
     let words = all.iter().map(|one| width(one.word)).max().unwrap_or(0);
-    if page.cuts() {
-        return all.iter().try_for_each(|one| {
-            let parts = [&one.name, &one.text, &one.because].map(String::as_str);
-            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            let fill = " ".repeat(words - width(one.word) + 2);
-            page.verdict("  ", one.word, one.tone, &format!("{fill}{}", parts.join("  ")))
-        });
-    }
     let names = all.iter().map(|one| width(&one.name)).filter(|name| *name <= NAME).max().unwrap_or(0);
     let gap = if names > 0 { 2 } else { 0 };
     let beside = INDENT + words + 2 + names + gap;

@@ -53,8 +53,10 @@ pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        let is_unit =
-            matches!(word.trim_end_matches([',', ';', '.', ')', ']', ':']), "ns" | "us" | "ms" | "s" | "%");
+        let is_unit = matches!(
+            word.trim_end_matches([',', ';', '.', ')', ']', ':']),
+            "ns" | "us" | "\u{b5}s" | "ms" | "s" | "%"
+        );
         match words.last_mut().filter(|last| is_unit && last.ends_with(|end: char| end.is_ascii_digit())) {
             Some(number) => {
                 number.push(' ');
@@ -119,6 +121,49 @@ pub(crate) fn shortened(name: &str, room: usize) -> String {
     format!("{head}{}{}", &DOTS[..room.min(DOTS.len())], &name[tail..])
 }
 
+/// Long names without a part, each in at most `room` columns and no two alike: those that would be are cut where they are. One
+/// that cannot be told apart so stays whole: it needs a line of its own.
+pub(super) fn apart(names: &[&str], room: usize) -> Vec<String> {
+    let clashes = |short: &[String], at: usize| -> Vec<&str> {
+        let others =
+            names.iter().zip(short).filter(|(name, other)| *other == &short[at] && **name != names[at]);
+        others.map(|(name, _)| *name).collect()
+    };
+    let short: Vec<String> = names.iter().map(|name| shortened(name, room)).collect();
+    let cut = |at: usize| match clashes(&short, at) {
+        alike if alike.is_empty() => short[at].clone(),
+        alike => differing(names[at], &alike, room).unwrap_or_else(|| names[at].to_owned()),
+    };
+    let cut: Vec<String> = (0..names.len()).map(cut).collect();
+    let whole = |at: usize| if clashes(&cut, at).is_empty() { cut[at].clone() } else { names[at].to_owned() };
+    (0..names.len()).map(whole).collect()
+}
+
+/// The words of `name` that tell it from `others`, and as much of what is around them as fits. `None` if not even they do.
+fn differing(name: &str, others: &[&str], room: usize) -> Option<String> {
+    const DOTS: &str = "..";
+    let of_words = ['/', '_'];
+    let same = |other: &str| {
+        name.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|it| it.0.len_utf8()).sum()
+    };
+    let ends = |other: &str| -> usize {
+        let pairs = name.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b);
+        pairs.map(|it| it.0.len_utf8()).sum()
+    };
+    let start: usize = others.iter().map(|other| same(other)).min()?;
+    let start = name[..start].rfind(of_words).map_or(0, |at| at + 1);
+    let end = name.len() - others.iter().map(|other| ends(other)).min()?;
+    let end = end.max(start);
+    let end = name[end..].find(of_words).map_or(name.len(), |at| end + at);
+    let (rest, words) = (&name[start..], &name[start..end]);
+    let before = if start == 0 { "" } else { DOTS };
+    if let Some(left) = room.checked_sub(before.len() + width(rest)) {
+        return Some(format!("{}{before}{rest}", beginning(&name[..start], left)));
+    }
+    let left = room.checked_sub(before.len() + DOTS.len()).filter(|left| width(words) <= *left)?;
+    Some(format!("{before}{}{DOTS}", beginning(rest, left)))
+}
+
 /// The letters of `text` that fit into `room` columns.
 pub(super) fn beginning(text: &str, mut room: usize) -> &str {
     let mut end = 0;
@@ -170,6 +215,32 @@ mod tests {
             assert!(width(&shortened("a/long/name/of/a/figure", room)) <= room);
             assert!(width(&elided("  some words of a line", room)) <= room);
         }
+    }
+
+    #[test]
+    fn no_two_names_are_cut_alike() {
+        let names = [
+            "context_switch/pipe/same_cpu",
+            "context_switch/thread_pipe/same_cpu",
+            "context_switch/pipe_alone/same_cpu",
+            "context_switch/posix_queue/same_cpu",
+            "semaphore/system_v",
+            "literal/switches/barrier/in_a_row_20000",
+            "literal/switches/no_barrier/in_a_row_20000",
+        ];
+        assert_eq!(
+            apart(&names, 22)[..2],
+            ["context..pipe/same_cpu", "..thread_pipe/same_cpu"].map(str::to_owned)
+        );
+        for room in 0..50 {
+            let cut = apart(&names, room);
+            for (at, one) in cut.iter().enumerate() {
+                assert!(width(one) <= room || *one == names[at], "{room}: {one}");
+                assert!(!cut[..at].contains(one), "{room}: {one} stands for two");
+            }
+            assert!(room < 16 || cut.iter().all(|one| width(one) <= room), "{room}: {cut:?}");
+        }
+        assert_eq!(apart(&["a/long/name/twice"; 2], 10), vec![shortened("a/long/name/twice", 10); 2]);
     }
 
     #[test]

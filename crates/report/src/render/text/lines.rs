@@ -13,7 +13,7 @@ const NARROWEST: usize = 20;
 /// Where the lines go, and how wide they may be.
 pub(crate) struct Lines<'a> {
     style: Style,
-    /// What is too wide is cut, not broken.
+    /// A row of a table is one line.
     cuts: bool,
     out: &'a mut dyn Write,
 }
@@ -24,12 +24,12 @@ impl<'a> Lines<'a> {
         Self { style: Style { width: style.width.max(NARROWEST), ..*style }, cuts: false, out }
     }
 
-    /// A page on which nothing is broken: of what is too wide the end is left out.
+    /// A page on which no row of a table is broken: of what is too wide the end is left out. Sentences go on in the next line.
     pub fn of_lines(style: &Style, out: &'a mut dyn Write) -> Self {
         Self { cuts: true, ..Self::new(style, out) }
     }
 
-    /// Whether what is too wide is cut, not broken.
+    /// Whether a row of a table is one line.
     pub fn cuts(&self) -> bool {
         self.cuts
     }
@@ -39,12 +39,9 @@ impl<'a> Lines<'a> {
         self.style.width
     }
 
-    /// One line, broken where it is wider than the page, or cut.
+    /// One line, broken where it is wider than the page.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
         let text = text.trim_end();
-        if self.cuts {
-            return writeln!(self.out, "{}", elided(text, self.style.width));
-        }
         if width(text) <= self.style.width {
             return writeln!(self.out, "{text}");
         }
@@ -54,16 +51,18 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
+    /// A line of a table: broken where it is wider than the page, or cut.
+    pub fn row(&mut self, text: &str) -> io::Result<()> {
+        if self.cuts { self.line(&elided(text.trim_end(), self.style.width)) } else { self.line(text) }
+    }
+
     /// One line, cut where it is wider than the page.
     pub fn cut(&mut self, text: &str) -> io::Result<()> {
         self.line(beginning(text, self.style.width))
     }
 
-    /// A paragraph that starts with `first` and goes on `indent` columns from the left; one line where lines are cut.
+    /// A paragraph that starts with `first` and goes on `indent` columns from the left.
     pub fn paragraph(&mut self, first: &str, text: &str, indent: usize) -> io::Result<()> {
-        if self.cuts {
-            return self.line(&format!("{first}{text}"));
-        }
         for line in paragraph(first, text, indent, self.style.width) {
             self.line(&line)?;
         }
@@ -88,8 +87,6 @@ impl<'a> Lines<'a> {
     /// A line in which `word` stands in the colour of its meaning.
     pub fn verdict(&mut self, before: &str, word: &str, tone: Tone, after: &str) -> io::Result<()> {
         let room = self.style.width.saturating_sub(width(before) + width(word));
-        let cut = if self.cuts && room > 0 { elided(after, room) } else { after.to_owned() };
-        let after = cut.as_str();
         if width(after) > room {
             return self.line(&format!("{before}{word}{after}"));
         }

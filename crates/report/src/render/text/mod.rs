@@ -1,7 +1,7 @@
 //! Blocks as lines for a terminal or a pipe.
 
 pub(crate) mod blocks;
-mod layout;
+pub(crate) mod layout;
 pub(crate) mod lines;
 pub(crate) mod screen;
 pub(crate) mod style;

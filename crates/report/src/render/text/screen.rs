@@ -3,7 +3,7 @@
 use std::io;
 
 use super::blocks;
-use super::layout::{DEEP, elided, shortened, wrap};
+use super::layout::{DEEP, apart, elided, shortened, wrap};
 use super::lines::Lines;
 use crate::blocks::screen::{Cells, Group, Judges, Line, Note, Said, Screen};
 use crate::words::{left, right, width};
@@ -34,30 +34,31 @@ pub(crate) fn write(screen: &Screen, page: &mut Lines<'_>) -> io::Result<()> {
     }
     for group in &screen.groups {
         page.cut(&elided(&group.heading, page.width()))?;
-        group.rows.iter().try_for_each(|row| line(row, &columns, page))?;
+        let names: Vec<&str> = group.rows.iter().map(|row| &*row.name).collect();
+        let names = apart(&names, columns.name);
+        group.rows.iter().zip(&names).try_for_each(|(row, name)| line(row, name, &columns, page))?;
     }
     for view in &screen.views {
         page.line("")?;
         blocks::view(view, page)?;
     }
     said(&screen.counted, screen.whole, page)?;
-    page.line("")?;
+    if screen.is_parted {
+        page.line("")?;
+    }
     screen.last.iter().try_for_each(|one| said(one, screen.whole, page))
 }
 
-/// The longest way that fits; the shortest one cut, where none does. The longest in as many lines as it takes, if it is `whole`.
+/// The longest way that fits, else the shortest in as many lines as it takes; the longest so, if it is `whole`.
 fn said(said: &Said, whole: bool, page: &mut Lines<'_>) -> io::Result<()> {
     let indent = if said.label.is_empty() { 0 } else { LABEL };
     let room = page.width().saturating_sub(indent);
-    if let (true, Some(longest)) = (whole, said.ways.first()) {
-        let labels = std::iter::once(said.label).chain(std::iter::repeat(""));
-        return labels
-            .zip(wrap(longest, room))
-            .try_for_each(|(label, line)| page.line(&format!("{}{line}", left(label, indent))));
-    }
     let fits = said.ways.iter().find(|way| width(way) <= room);
-    let words = fits.cloned().or_else(|| said.ways.last().map(|way| elided(way, room))).unwrap_or_default();
-    page.line(&format!("{}{words}", left(said.label, indent)))
+    let words = if whole { said.ways.first() } else { fits.or(said.ways.last()) };
+    let words = words.map_or("", String::as_str);
+    let lines = if width(words) <= room { vec![words.to_owned()] } else { wrap(words, room) };
+    let labels = std::iter::once(said.label).chain(std::iter::repeat(""));
+    labels.zip(lines).try_for_each(|(label, line)| page.line(&format!("{}{line}", left(label, indent))))
 }
 
 /// Widths of the columns; 0 is a column that is not shown.
@@ -141,18 +142,23 @@ impl Columns {
     }
 
     fn start(&self, name: &str) -> String {
-        format!("{}{}", " ".repeat(INDENT), left(&shortened(name, self.name), self.name))
+        format!("{}{}", " ".repeat(INDENT), left(name, self.name))
     }
 }
 
-/// One figure: its columns, or why it has none.
-fn line(row: &Line, columns: &Columns, page: &mut Lines<'_>) -> io::Result<()> {
-    let start = columns.start(&row.name);
+/// One figure, called `name`: its columns, or why it has none. A name that is too long for them has a line of its own.
+fn line(row: &Line, name: &str, columns: &Columns, page: &mut Lines<'_>) -> io::Result<()> {
+    let is_beside = width(name) <= columns.name;
+    if !is_beside {
+        page.paragraph(&" ".repeat(INDENT), name, INDENT)?;
+    }
+    let name = if is_beside { name } else { "" };
+    let start = columns.start(name);
     match &row.cells {
         Err(missing) => {
             let room = columns.page.saturating_sub(INDENT + 3 + width(missing.state));
             let columns = Columns { name: columns.name.min(room), ..*columns };
-            let before = format!("{}   ", columns.start(&row.name));
+            let before = format!("{}   ", columns.start(&shortened(name, columns.name)));
             let room = columns.page.saturating_sub(width(&before) + width(missing.state) + 2);
             let why = if room < NOTE { String::new() } else { format!(": {}", elided(&missing.why, room)) };
             page.verdict(&before, missing.state, missing.tone, &why)?;

@@ -1,13 +1,13 @@
 //! A table as lines of a terminal: columns that line up, in bands where there are too many, a paragraph a row where not
-//! even one fits. Where lines are cut, a row is one line: its name is shortened, columns are dropped from the right, and
-//! sentences stand behind the row as far as they fit.
+//! even one fits. Where a row is one line, its name is shortened, columns are dropped from the right, those last that
+//! answer, and sentences stand behind the row as far as they fit.
 
 use std::io;
 use std::ops::Range;
 
-use super::layout::{DEEP, GLUE, INDENT, elided, shortened};
+use super::layout::{DEEP, GLUE, INDENT, apart, beginning, elided};
 use super::lines::Lines;
-use crate::blocks::{Place, Table};
+use crate::blocks::{Column, Place, Table};
 use crate::words::{left, right, width};
 
 /// Blanks between columns, and between groups of columns.
@@ -49,7 +49,8 @@ pub(super) fn write(table: &Table, page: &mut Lines<'_>) -> io::Result<()> {
         let all = layout.names;
         layout.names = all.min((page.width() * 3 / 8).max(NAMES));
         while units.len() > 1 && total(&layout, &units) > page.width() {
-            units.pop();
+            let other = units.iter().rposition(|unit| !table.columns[unit.start].answers);
+            units.remove(other.unwrap_or(units.len() - 1));
         }
         let room = page.width().saturating_sub(total(&layout, &units));
         layout.names = all.min(layout.names + room);
@@ -116,15 +117,29 @@ impl<'a> Layout<'a> {
         self.gap + self.rooms[unit.clone()].iter().sum::<usize>() + GAP * (unit.len() - 1)
     }
 
-    /// As many units side by side as a page has room for.
+    /// As many units side by side as a page has room for; beside the first column, others may say what a row is of, and stand in
+    /// each band.
     fn bands(&self, units: &[Range<usize>], page: usize) -> Vec<Vec<Range<usize>>> {
+        let is_label = |column: usize| {
+            let Column { head, place, .. } = &self.table.columns[column];
+            *place == Place::Left || head.is_empty()
+        };
+        let labels = units.iter().take_while(|unit| (*unit).clone().all(is_label)).count();
+        let (mut labels, mut others) = units.split_at(labels);
+        let start = |labels: &[Range<usize>]| {
+            INDENT + self.names + labels.iter().map(|unit| self.wide(unit)).sum::<usize>()
+        };
+        let widest = others.iter().map(|unit| self.wide(unit)).max();
+        if widest.is_none_or(|widest| start(labels) + widest > page) {
+            (labels, others) = (&[], units);
+        }
         let mut bands: Vec<Vec<Range<usize>>> = Vec::new();
         let mut total = usize::MAX;
-        for unit in units {
+        for unit in others {
             total = total.saturating_add(self.wide(unit));
             if total > page {
-                bands.push(Vec::new());
-                total = INDENT + self.names + self.wide(unit);
+                bands.push(labels.to_vec());
+                total = start(labels) + self.wide(unit);
             }
             if let Some(band) = bands.last_mut() {
                 band.push(unit.clone());
@@ -159,7 +174,7 @@ impl<'a> Layout<'a> {
                 let name = groups.iter().find(|(first, _)| *first == unit.start).map_or("", |(_, name)| name);
                 left(name, self.wide(unit) - self.gap)
             };
-            page.line(&format!("  {}{}", " ".repeat(self.names), line(&name)))?;
+            page.row(&format!("  {}{}", " ".repeat(self.names), line(&name)))?;
         }
         if table.columns.iter().any(|column| !column.head.is_empty()) && !self.is_empty() {
             let heads = cells(&|column| table.columns[column].head.clone());
@@ -169,21 +184,23 @@ impl<'a> Layout<'a> {
                 Some(tone) => {
                     let room = INDENT + self.names;
                     let head = if page.cuts() { elided(&first.head, room) } else { first.head.clone() };
-                    let rest = " ".repeat(room.saturating_sub(width(&head)));
+                    let rest = format!("{}{heads}", " ".repeat(room.saturating_sub(width(&head))));
+                    let left = page.width().saturating_sub(width(&head));
                     page.line("")?;
-                    page.verdict("", &head, tone, &format!("{rest}{heads}"))?;
+                    page.verdict("", &head, tone, if page.cuts() { beginning(&rest, left) } else { &rest })?;
                 }
-                None => page.line(&format!("  {}{heads}", left(&first.head, self.names)))?,
+                None => page.row(&format!("  {}{heads}", left(&first.head, self.names)))?,
             }
         }
-        for row in 0..table.rows.len() {
-            let name = self.cell(row, 0);
+        let names: Vec<&str> = (0..table.rows.len()).map(|row| self.cell(row, 0)).collect();
+        let short = if page.cuts() { apart(&names, self.names) } else { Vec::new() };
+        for (row, &name) in names.iter().enumerate() {
             if self.says_nothing(row) && !page.cuts() {
                 let below: Vec<&str> = std::iter::once(name).chain(self.below(row)).collect();
                 page.paragraph("  ", &below.join(": "), DEEP)?;
                 continue;
             }
-            let mut beside = if page.cuts() { shortened(name, self.names) } else { name.to_owned() };
+            let mut beside = short.get(row).map_or(name, String::as_str).to_owned();
             if width(&beside) > self.names {
                 page.paragraph("  ", name, INDENT)?;
                 beside.clear();
@@ -196,7 +213,7 @@ impl<'a> Layout<'a> {
                 if room >= SENTENCE.min(width(&sentences)) {
                     line.push_str(&format!("{}{}", " ".repeat(GAP), elided(&sentences, room)));
                 }
-                page.line(&line)?;
+                page.row(&line)?;
                 continue;
             }
             page.line(&line)?;
@@ -303,6 +320,45 @@ mod tests {
         for width in 20..90 {
             assert_eq!(at(width).lines().count(), 2, "{width}");
             assert!(at(width).lines().all(|line| line.chars().count() <= width), "{width}");
+        }
+    }
+
+    /// Which line is of what must not be lost with the columns that are.
+    #[test]
+    fn columns_that_name_a_row_stand_in_each_part() {
+        let columns = [("", Place::Left), ("", Place::Left), ("user", Place::Right), ("clock", Place::Right)];
+        let table = Table::of(
+            columns,
+            [vec!["500", "literal", "0.01 s", "0.06 s"], vec!["", "measured", "0.02 s", "0.07 s"]],
+        );
+        for width in [30, 26, 24] {
+            let shown = text(&table, width);
+            let rows: Vec<&str> = shown.lines().filter(|line| line.ends_with(" s")).collect();
+            assert!(
+                rows.iter().all(|row| row.contains("literal") || row.contains("measured")),
+                "{width}: {shown}"
+            );
+        }
+    }
+
+    /// A table without its answer says nothing.
+    #[test]
+    fn what_a_table_answers_gives_way_last() {
+        let columns = [
+            ("figure", Place::Left),
+            ("before", Place::Right),
+            ("now", Place::Right),
+            ("change", Place::Left),
+        ];
+        let table =
+            Table::of(columns, [vec!["semaphore/system_v/handover", "1.00 us", "1.12 us", "+12.3 %"]]);
+        let table = table.answering(&["change"]);
+        for width in 27..70 {
+            let mut out = Vec::new();
+            let style = Style { width, unicode: false, colour: false };
+            write(&table, &mut Lines::of_lines(&style, &mut out)).expect("memory");
+            let shown = String::from_utf8(out).expect("text");
+            assert!(shown.contains("+12.3 %"), "{width}: {shown}");
         }
     }
 

@@ -51,11 +51,12 @@ pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice,
     let mut trust = trust::trust(&story, &listed, told);
     // The heading of the columns, the counts, a blank line, and what comes next.
     let fixed = first.len() + groups.len() + 4;
-    let room = AROUND.saturating_sub(fixed).max(2);
+    let room = if choice.verbose { usize::MAX } else { AROUND.saturating_sub(fixed).max(2) };
     findings.truncate(FINDINGS.min(room.saturating_sub(trust.len().min(2)).max(1)));
     trust.truncate(room.saturating_sub(findings.len()).max(trust::least(&story)));
+    let is_parted = choice.verbose || fixed + findings.len() + trust.len() <= AROUND;
     let last = findings.into_iter().chain(trust).chain(next(&story, &listed, saved)).collect();
-    Screen { first, groups, views, counted, last, whole: choice.verbose }
+    Screen { first, groups, views, counted, last, is_parted, whole: choice.verbose }
 }
 
 /// What a page says first of a result: its findings in short, and how far to trust them.

@@ -19,8 +19,9 @@ pub(super) fn trust(story: &Story<'_>, shown: &[&Figure], told: &[&Figure]) -> V
     let mut warnings: Vec<&String> = story.result.warnings.iter().collect();
     warnings.small_sort_by_key(|warning| !befell(warning));
     lines.extend(warnings.into_iter().map(|warning| {
-        let ways = [story.plain(warning), story.clause(warning)];
-        Said { label: " ", ways: ways.map(|words| format!("warning: {words}")).to_vec() }
+        let mut ways = vec![story.plain(warning)];
+        ways.extend(of_typical(warning).unwrap_or_else(|| vec![story.clause(warning)]));
+        Said { label: " ", ways: ways.into_iter().map(|words| format!("warning: {words}")).collect() }
     }));
     lines.extend(marks(story, told));
     let few =
@@ -39,12 +40,19 @@ pub(super) fn trust(story: &Story<'_>, shown: &[&Figure], told: &[&Figure]) -> V
     lines
 }
 
-/// How many of the lines a screen shows, however little room it has.
+/// How many of the lines a screen shows, however little room it has: whoever does not see a warning believes other figures.
 pub(super) fn least(story: &Story<'_>) -> usize {
-    1 + story.result.warnings.iter().filter(|warning| befell(warning)).count()
+    1 + story.result.warnings.len()
 }
 
-/// Whether a warning tells what befell a run while it measured: whoever does not see it believes other figures.
+/// Of a core that ran slower: what that does to the prices on the screen, in short.
+fn of_typical(warning: &str) -> Option<Vec<String>> {
+    let holes = RemarkCode::CoreSpeedMoved.holes(warning)?;
+    let words = format!("typical may be up to {} % too high", holes.first()?);
+    Some(vec![format!("{words}: the core was slow"), words])
+}
+
+/// Whether a warning tells what befell a run while it measured: it comes first.
 fn befell(warning: &str) -> bool {
     matches!(RemarkCode::of(warning), Some(RemarkCode::Changed | RemarkCode::Slept | RemarkCode::CutOff))
 }
@@ -59,8 +67,7 @@ pub(super) fn state(story: &Story<'_>) -> Said {
     };
     let states = [("unfit to measure", names(true)), ("disturbed", names(false))];
     let states: Vec<_> = states.into_iter().filter(|(_, names)| !names.is_empty()).collect();
-    let visible =
-        visible(story).map(|share| format!("changes under {share} are noise in half of the figures"));
+    let visible = visible(story);
     let (long, short) = if doctor.is_empty() {
         ("not examined".to_owned(), "not examined".to_owned())
     } else if states.is_empty() {
@@ -74,14 +81,13 @@ pub(super) fn state(story: &Story<'_>) -> Said {
         (states.iter().map(told).collect::<Vec<_>>().join(", "), states[0].0.to_owned())
     };
     let with = |state: &str, more: &str| match &visible {
-        Some(visible) => format!("{state}: {visible}{more}"),
+        Some(share) => format!("{state}: changes under {share} are noise in half of the rows{more}"),
         None => format!("{state}{more}"),
     };
     let more = if doctor.is_empty() || !states.is_empty() { "; oscost doctor" } else { "" };
-    Said {
-        label: LABEL,
-        ways: vec![with(&long, more), with(&long, ""), with(&short, more), with(&short, "")],
-    }
+    let mut ways = vec![with(&long, more), with(&long, ""), with(&short, more), with(&short, "")];
+    ways.extend(visible.as_ref().map(|share| format!("{short}: under {share} is noise in half of the figures")));
+    Said { label: LABEL, ways }
 }
 
 /// The least change that `compare` would call one between this run and another like it, in the middle of all figures: a

@@ -128,9 +128,9 @@ fn the_screens_of_several_results() {
     assert!((1..=6).all(|run| whole.contains(&format!(" run {run}"))), "{whole}");
 }
 
-/// Nothing is broken at any width: the same lines, each a beginning or fewer columns, and a row has its columns.
+/// At any width a row is one line with its change, and what differs is told whole: the answer may not be what is cut.
 #[test]
-fn no_line_of_a_comparison_is_wider_than_the_page_and_none_is_broken() {
+fn no_line_of_a_comparison_is_wider_than_the_page_and_no_answer_is_cut() {
     let (a, mut b) = changed();
     b.conditions.command_line = Some("mds=a_word ".repeat(60));
     b.tool.build_id = "another".into();
@@ -149,7 +149,17 @@ fn no_line_of_a_comparison_is_wider_than_the_page_and_none_is_broken() {
     }
     let whole = written(|out| comparison_whole(&pair, &style(80, true), out));
     assert_eq!(whole.matches("a_word").count(), 60, "{whole}");
-    assert!(!whole.contains("...") && at(80).contains("..."), "{whole}");
+    for width in [60, 80, 100, 200] {
+        let shown = at(width);
+        assert!(!whole.contains("...") && !shown.contains("..."), "{shown}");
+        assert_eq!(shown.matches("a_word").count(), 60, "{shown}");
+        let changes = |shown: &str| shown.matches(" %").count();
+        assert!(
+            flat(&shown).contains("9 within 5 %, 3 unclear, 1 slower, 1 faster, 2 not measured in both"),
+            "{shown}"
+        );
+        assert!(changes(&shown) >= 6, "{shown}");
+    }
 }
 
 /// What nobody asked about is left out, and the verdict on a figure that was asked about alone rests on no other.
