@@ -81,12 +81,14 @@ pub(super) fn state(story: &Story<'_>) -> Said {
         (states.iter().map(told).collect::<Vec<_>>().join(", "), states[0].0.to_owned())
     };
     let with = |state: &str, more: &str| match &visible {
-        Some(share) => format!("{state}: changes under {share} are noise in half of the rows{more}"),
+        Some(share) => format!("{state}: changes under {share} are noise in half of the figures{more}"),
         None => format!("{state}{more}"),
     };
     let more = if doctor.is_empty() || !states.is_empty() { "; oscost doctor" } else { "" };
     let mut ways = vec![with(&long, more), with(&long, ""), with(&short, more), with(&short, "")];
-    ways.extend(visible.as_ref().map(|share| format!("{short}: under {share} is noise in half of the figures")));
+    ways.extend(
+        visible.as_ref().map(|share| format!("{short}: under {share} is noise in half of the figures")),
+    );
     Said { label: LABEL, ways }
 }
 
