@@ -137,15 +137,21 @@ impl Conductor<'_> {
         let iterations = observations.div_ceil(self.workers as u64);
         self.shared.set(word::ITERATIONS, 1);
         let all = self.workers;
+        let mut one_ns = 0;
         for kind in [order::ARM, order::COUNT, order::PARK] {
             // What happens once happens before.
+            let begun_ns = clock::now_ns();
             self.order(kind, 0, all)?;
+            if kind == order::COUNT {
+                one_ns = clock::now_ns() - begun_ns;
+            }
         }
         self.shared.set(word::ITERATIONS, iterations);
         self.order(order::ARM, 0, all)?;
         phase.into_iter().for_each(marker);
         self.shared.tell(order::COUNT, 0, all)?;
-        let until = clock::now_ns() + PATIENCE_NS;
+        // Each iteration may take what the first one took, and twice that where others have the CPUs.
+        let until = clock::now_ns() + PATIENCE_NS + 2 * iterations * one_ns;
         let mut spins = 0_u32;
         // No look at the workers: it would be a call.
         while self.shared.get(word::DONE) < all as u64 {

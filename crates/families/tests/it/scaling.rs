@@ -14,6 +14,7 @@ use support::{Counted, audited, in_child, judged, series, with_subject};
 /// Planted operations of a known scaling.
 struct Planted {
     takes_turns: bool,
+    hold_ns: u64,
 }
 
 /// The hold of an operation, ns: long beside what a busy machine adds to a sleep.
@@ -34,13 +35,14 @@ impl Benchmark for Planted {
     }
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
         let lock = futex::Lock::new()?;
-        Ok(Subject::Batched(Box::new(Sleeps { lock, takes_turns: self.takes_turns })))
+        Ok(Subject::Batched(Box::new(Sleeps { lock, takes_turns: self.takes_turns, hold_ns: self.hold_ns })))
     }
 }
 
 struct Sleeps {
     lock: futex::Lock,
     takes_turns: bool,
+    hold_ns: u64,
 }
 
 impl Batched for Sleeps {
@@ -49,7 +51,7 @@ impl Batched for Sleeps {
             if self.takes_turns {
                 self.lock.lock()?;
             }
-            clock::sleep_until(clock::now_ns() + HOLD_NS)?;
+            clock::sleep_until(clock::now_ns() + self.hold_ns)?;
             if self.takes_turns {
                 self.lock.unlock()?;
                 // Or who holds it takes it again before the next one is awake.
@@ -66,7 +68,7 @@ fn launched(benchmark: &'static dyn Benchmark) -> Result<Counted, String> {
 
 /// The efficiency of three workers, who sleep: no CPU is fought for.
 fn efficiency(takes_turns: bool) -> Result<(), String> {
-    let inner: &'static Planted = Box::leak(Box::new(Planted { takes_turns }));
+    let inner: &'static Planted = Box::leak(Box::new(Planted { takes_turns, hold_ns: HOLD_NS }));
     let crowd = Crowd { workers: 3, of: Workers::Processes, objects: Objects::Shared };
     let told = launched(scaling::by(inner, crowd))?;
     let of = |name: &str| told.quantities.iter().find(|(known, _)| *known == name).map_or(0.0, |it| it.1);
@@ -84,6 +86,17 @@ fn efficiency(takes_turns: bool) -> Result<(), String> {
 fn what_takes_turns_loses_and_what_hinders_nobody_does_not() {
     in_child(|_| efficiency(true)).expect("turns");
     in_child(|_| efficiency(false)).expect("free");
+}
+
+/// posix_spawn on an emulated ARM processor beside compilers took longer than a worker's patience, which knew of no work.
+#[test]
+#[ignore = "longer: it sleeps"]
+fn what_is_slow_under_an_audit_is_waited_for() {
+    // 200 turns in a row: 6 s.
+    let inner: &'static Planted = Box::leak(Box::new(Planted { takes_turns: true, hold_ns: 30_000_000 }));
+    let crowd = Crowd { workers: 3, of: Workers::Processes, objects: Objects::Shared };
+    let benchmark = scaling::by(inner, crowd);
+    in_child(|_| audited(benchmark).map(drop)).expect("an audit");
 }
 
 #[test]
