@@ -71,7 +71,7 @@ fn title(result: &RunResult, bill: &Bill, unicode: bool) -> String {
     format!("bill of {} | {place}, {cpus}", program(bill, unicode))
 }
 
-/// What the free run took, and how it was counted.
+/// What the free run took, and how it was counted. Threads are those of all processes, also of children that ran before.
 fn head(result: &RunResult, bill: &Bill, unicode: bool) -> Vec<String> {
     let Some(first) = bill.counted.first() else { return Vec::new() };
     let time = |ns: u64| duration(ns as f64);
@@ -92,7 +92,7 @@ fn head(result: &RunResult, bill: &Bill, unicode: bool) -> Vec<String> {
     };
     let mut lines = vec![match bill.free {
         Some(free) => ran("free run", free),
-        None => ran("counted for", first.usage),
+        None => ran("counted for", first.usage) + " started meanwhile",
     }];
     let is_cut = first.ended == Ended::CutShort || result.partial && !first.complete;
     lines.push(counted(bill, first, is_cut));
