@@ -17,22 +17,24 @@ const NAMED: usize = 4;
 pub fn only(patterns: &[String], ids: &BTreeSet<&str>, talk: &Talk) -> Result<BTreeSet<String>, Ended> {
     let mut all = BTreeSet::new();
     for typed in patterns {
-        let pattern = Pattern::new(typed, synonyms());
-        let (way, found) =
-            pattern.search(ids.iter().copied(), |id| *id).ok_or_else(|| not_in_results(typed, ids))?;
-        // "lock" is a family, also where a result holds clocks alone.
-        let means = |id: &str| pattern.finds(id) == Some(Way::Beginning);
-        if matches!(way, Way::Parts | Way::Word | Way::Part)
-            && catalogue().tier(Tier::Thorough).iter().any(|card| means(&card.id))
-        {
-            return Err(not_in_results(typed, ids));
-        }
+        let (way, found) = meant(typed, ids).ok_or_else(|| not_in_results(typed, ids))?;
         if let Some(words) = told(typed, way, &found) {
             talk.say(words);
         }
         all.extend(found.into_iter().map(str::to_owned));
     }
     Ok(all)
+}
+
+/// Those of `ids`, which results hold, that one pattern finds, and how.
+pub fn meant<'i>(typed: &str, ids: &BTreeSet<&'i str>) -> Option<(Way, Vec<&'i str>)> {
+    let pattern = Pattern::new(typed, synonyms());
+    let (way, found) = pattern.search(ids.iter().copied(), |id| *id)?;
+    // "lock" is a family, also where a result holds clocks alone.
+    let means = |id: &str| pattern.finds(id) == Some(Way::Beginning);
+    let is_word = matches!(way, Way::Synonym(_) | Way::Parts | Way::Word | Way::Part);
+    let is_other = is_word && catalogue().tier(Tier::Thorough).iter().any(|card| means(&card.id));
+    (!is_other).then_some((way, found))
 }
 
 /// Why a pattern finds nothing in results that hold `ids`: it is there to be measured, or what may have been meant.

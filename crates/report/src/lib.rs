@@ -26,6 +26,7 @@ pub use render::text::style::Style;
 pub use show::{
     agreement, agreement_markdown, doctor, history, history_whole, host_facts, marks, page, page_of_runs,
     price_list, price_list_markdown, reproductions, reproductions_markdown, spread, spread_markdown,
+    spread_whole,
 };
 pub use view::screen::{RowChoice, RowOrder};
 
@@ -33,8 +34,9 @@ pub use view::screen::{RowChoice, RowOrder};
 pub mod compare {
     pub use crate::data::json::comparison_json;
     pub use crate::judge::{
-        Compared, Comparison, Differs, Evident, LiveLook, OneSided, Rules, Shift, THRESHOLD, Verdict,
-        compare, compare_live, compare_sides, incomparable, look_live, name_of_pair,
+        Compared, Comparison, Differs, Evident, LiveLook, NOTHING_IN_COMMON, OneSided, Origin, Rules, Shift,
+        THRESHOLD, Verdict, compare, compare_live, compare_sides, incomparable, left_out, look_live,
+        name_of_pair,
     };
     pub use crate::show::{
         comparison, comparison_markdown, comparison_whole, matrix, matrix_markdown, matrix_whole,

@@ -159,7 +159,15 @@ pub fn history_whole(runs: &[(String, Outline)], style: &Style, out: &mut dyn Wr
 /// # Errors
 /// Those of `out`.
 pub fn spread(runs: &[Named<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    to_lines(&view::spread::view(&judge::spread::spread(runs), style.unicode), style, out)
+    to_lines(&view::spread::view(&judge::spread::spread(runs), style.unicode, false), style, out)
+}
+
+/// Writes the same with the name of each run that is left out.
+///
+/// # Errors
+/// Those of `out`.
+pub fn spread_whole(runs: &[Named<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    to_lines(&view::spread::view(&judge::spread::spread(runs), style.unicode, true), style, out)
 }
 
 /// Writes the same with one of GitHub's tables.
@@ -167,7 +175,7 @@ pub fn spread(runs: &[Named<'_>], style: &Style, out: &mut dyn Write) -> io::Res
 /// # Errors
 /// Those of `out`.
 pub fn spread_markdown(runs: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
-    markdown::view(&view::spread::view(&judge::spread::spread(runs), true), 3, out)
+    markdown::view(&view::spread::view(&judge::spread::spread(runs), true, true), 3, out)
 }
 
 /// Writes our figures beside those of other tools.

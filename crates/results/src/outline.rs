@@ -1,16 +1,16 @@
 //! The outline of a run for long lists: who, where, and the quoted values, without launches and distributions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
 use crate::at_once::by_all_cpus;
 use crate::figure::first_revision;
 use crate::format::whole;
+use crate::result::first_estimators;
 use crate::withdrawn::withdraw_outline;
-use crate::{Estimate, LoadError, Mark, ReferenceError, Refused, Status, Store};
+use crate::{Emulation, Estimate, LoadError, Machine, Mark, ReferenceError, Refused, Status, Store};
 
 /// A result in outline, with as much of its figures as `F` has. Everything else of the file is skipped, not kept.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -18,6 +18,9 @@ use crate::{Estimate, LoadError, Mark, ReferenceError, Refused, Status, Store};
 pub struct Outline<F = OutlineFigure> {
     pub(crate) format: String,
     pub(crate) version: u64,
+    /// By which estimators launches were put together.
+    #[serde(default = "first_estimators")]
+    pub estimators: u32,
     /// The run was ended before its plan was.
     pub partial: bool,
     /// When the run started, RFC 3339 in UTC.
@@ -31,7 +34,7 @@ pub struct Outline<F = OutlineFigure> {
     /// Version of the program.
     pub tool: OutlineTool,
     /// Hardware.
-    pub machine: OutlineMachine,
+    pub machine: Machine,
     /// System.
     pub conditions: OutlineConditions,
     /// What was asked for.
@@ -45,6 +48,29 @@ pub struct Outline<F = OutlineFigure> {
     /// Figures from which others are subtracted, and which.
     #[serde(default)]
     pub differences: Vec<OutlinePair>,
+    /// Founding documents that it was held against, each once.
+    #[serde(default, rename = "reproductions", deserialize_with = "documents")]
+    pub documents: BTreeSet<String>,
+    /// The bill, where it is one.
+    #[serde(default)]
+    pub bill: Option<OutlineBill>,
+}
+
+/// See [`crate::bill::Bill`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct OutlineBill {
+    /// The program and its arguments; of one that was already running, its name alone.
+    pub program: Vec<String>,
+}
+
+/// The documents of reproductions, which are hundreds.
+fn documents<'de, D: Deserializer<'de>>(reproductions: D) -> Result<BTreeSet<String>, D::Error> {
+    #[derive(Deserialize)]
+    struct OfDocument {
+        document: String,
+    }
+    Ok(Vec::<OfDocument>::deserialize(reproductions)?.into_iter().map(|row| row.document).collect())
 }
 
 /// See [`crate::PairedValue`].
@@ -71,23 +97,6 @@ pub struct OutlineTool {
     pub libc: String,
 }
 
-/// See [`crate::Machine`].
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct OutlineMachine {
-    /// Model name of the processor.
-    pub cpu_model: String,
-    /// Hypervisor, or `None` on bare metal.
-    #[serde(default)]
-    pub hypervisor: Option<String>,
-    /// Type of the instance.
-    #[serde(default)]
-    pub instance_type: Option<String>,
-    /// Name of the host.
-    #[serde(default)]
-    pub host: Option<String>,
-}
-
 /// See [`crate::Conditions`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
@@ -106,14 +115,9 @@ pub struct OutlineConditions {
     /// Kind of file system that measured files lie on; absent: in memory, or none were measured.
     #[serde(default)]
     pub file_system: Option<String>,
-    /// Whether an emulated machine ran it, as it does for counts of instructions: each of its boots is no host.
-    #[serde(default, rename = "emulation", deserialize_with = "is_there")]
-    pub is_emulated: bool,
-}
-
-/// Whether there is something, whatever it is.
-fn is_there<'de, D: Deserializer<'de>>(text: D) -> Result<bool, D::Error> {
-    Option::<IgnoredAny>::deserialize(text).map(|it| it.is_some())
+    /// What emulated the machine, where instructions were counted.
+    #[serde(default)]
+    pub emulation: Option<Emulation>,
 }
 
 /// See [`crate::Plan`].
@@ -294,7 +298,9 @@ mod tests {
         let (whole, outline) = (from_bytes(SAMPLE).unwrap(), outline_from_bytes(SAMPLE).unwrap());
         assert_eq!(outline.started, whole.started);
         assert_eq!(outline.note, whole.note);
-        assert_eq!(outline.machine.cpu_model, whole.machine.cpu_model);
+        assert_eq!((&outline.machine, outline.estimators), (&whole.machine, whole.estimators));
+        assert!(whole.reproductions.iter().all(|row| outline.documents.contains(&row.document)));
+        assert_eq!(outline.documents.is_empty(), whole.reproductions.is_empty());
         assert_eq!(outline.figures.len(), whole.figures.len());
         for (short, figure) in outline.figures.iter().zip(&whole.figures) {
             assert_eq!(short.id, figure.id);

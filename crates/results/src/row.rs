@@ -91,12 +91,15 @@ impl Outline<RowFigure> {
             duration_ns: result.duration_ns,
             note: result.note.clone(),
             tool: in_outline(&result.tool),
-            machine: in_outline(&result.machine),
+            estimators: result.estimators,
+            machine: result.machine.clone(),
             conditions: in_outline(&result.conditions),
             plan: in_outline(&result.plan),
             figures: result.figures.iter().map(RowFigure::of).collect(),
             ratios: in_outline(&result.ratios),
             differences: in_outline(&result.differences),
+            documents: result.reproductions.iter().map(|row| row.document.clone()).collect(),
+            bill: result.bill.as_deref().map(in_outline),
         };
         withdraw_rows(&mut outline);
         outline

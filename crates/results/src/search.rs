@@ -85,12 +85,14 @@ impl Pattern {
         if text.is_empty() {
             return None;
         }
+        // A document's own ids begin with its name, hyphens and all: they belong to no family that is spelled almost so.
+        let of_document = id.split('/').next().is_some_and(|first| first.contains('-'));
         // Commands in ids keep their hyphens and capitals.
         let id = &*plain(id);
         if text == id {
             return Some(Way::Id);
         }
-        if begins(text, id) {
+        if begins(text, id) && (!of_document || text.contains('/')) {
             return Some(Way::Beginning);
         }
         if let Some((first, others)) = text.split_once('*') {
@@ -280,6 +282,18 @@ mod tests {
         ] {
             assert_eq!(found(text), Some((way, ids)), "{text}");
         }
+    }
+
+    /// Runs of a document hold what its own program printed, and a family of the same name has none of it.
+    #[test]
+    fn a_family_has_none_of_a_documents_own_ids() {
+        let ids = ["context-switch/literal/read0", IDS[4]];
+        let found = |text| Pattern::new(text, &SYNONYMS).search(ids, |id| id);
+        for family in ["context_switch", "context-switch", "context_switch/"] {
+            assert_eq!(found(family), Some((Way::Beginning, vec![IDS[4]])), "{family}");
+        }
+        assert_eq!(found(ids[0]), Some((Way::Id, vec![ids[0]])));
+        assert_eq!(found("context-switch/literal"), Some((Way::Beginning, vec![ids[0]])));
     }
 
     #[test]

@@ -7,17 +7,16 @@ use oscost_report::Named;
 use oscost_report::bill::is_bill;
 use oscost_report::compare::{
     Comparison, Rules, Verdict, compare, compare_sides, comparison, comparison_json, comparison_markdown,
-    comparison_whole, incomparable, matrix, matrix_markdown, matrix_whole,
+    comparison_whole, incomparable, left_out, matrix, matrix_markdown, matrix_whole,
 };
 use oscost_report::count::is_count;
-use oscost_results::search::Pattern;
-use oscost_results::{Figure, LoadError, PathError, RunResult, Store};
+use oscost_results::{RunResult, Store, Untrusted};
 
 use crate::args::{Compare, CompareFormat, FailOn};
 use crate::commands::counts;
+use crate::commands::newest::newest_pair;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
-use crate::synonyms::synonyms;
 use crate::{system, words};
 
 /// Most past runs from which the drift of this machine is learnt, the newest.
@@ -44,7 +43,7 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         if store.directory().exists() {
             system::recover(&store, talk);
         }
-        newest_pair(&newest_of(&store).map_err(Ended::misuse)?, &options.only, talk)?
+        newest_pair(&store, &options.only, talk)?
     } else {
         load(&options.results, talk)?
     };
@@ -73,8 +72,14 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     if (1..names.len()).any(|at| names[at] == names[0] && results[at] == results[0]) {
         talk.say(format!(
             "{} stands on both sides, and does not differ from itself; unclear says only that an interval is wide",
-            oscost_results::Untrusted::new(&names[0]).terminal()
+            Untrusted::new(&names[0]).terminal()
         ));
+    }
+    let newer = results[1..].iter().filter(|other| other.started < results[0].started).count();
+    if newer > 0 {
+        let of = if results.len() == 2 { &names[1] } else { &format!("{newer} of the others") };
+        let [base, of] = [&names[0], of].map(|name| Untrusted::new(name).terminal().to_string());
+        talk.say(format!("{base} stands first, as the older one, and is newer than {of}"));
     }
     if has_bills {
         return counts::bills(&names, &results, options, talk);
@@ -131,64 +136,6 @@ fn only<'r>(
     }
 }
 
-/// The newest two runs of the store that can be compared, and hold something that `only` finds; what was skipped on the way
-/// is said.
-fn newest_pair(
-    paths: &[PathBuf],
-    only: &[String],
-    talk: &Talk,
-) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
-    let patterns: Vec<Pattern> = only.iter().map(|typed| Pattern::new(typed, synonyms())).collect();
-    let is_asked = |figure: &Figure| patterns.iter().any(|pattern| pattern.finds(&figure.id).is_some());
-    // Those that nothing older fits so far: how far back, which is the place behind the newest.
-    let mut known: Vec<usize> = Vec::new();
-    let mut seen: BTreeSet<String> = BTreeSet::new();
-    let mut newest: Vec<Result<RunResult, LoadError>> = Vec::new();
-    for back in 1..=paths.len() {
-        // Two at a time: most often the first two are the pair.
-        if newest.len() < back {
-            newest.extend(oscost_results::load_all(&paths[newest.len()..paths.len().min(back + 1)]));
-        }
-        let result = match &newest[back - 1] {
-            Ok(result) => result,
-            Err(error) => {
-                talk.say(format!("@-{back} is skipped: {error}"));
-                continue;
-            }
-        };
-        if !only.is_empty() && !result.figures.iter().any(is_asked) {
-            seen.extend(result.figures.iter().map(|figure| figure.id.clone()));
-            continue;
-        }
-        let of = |back: &usize| newest[back - 1].as_ref().ok();
-        let fits = |newer: &usize| of(newer).is_some_and(|newer| incomparable(result, newer).is_none());
-        if let Some(newer_back) = known.iter().copied().find(fits) {
-            for skipped in known.iter().filter(|skipped| **skipped != newer_back) {
-                let why =
-                    of(skipped).zip(of(&newer_back)).and_then(|(other, newer)| incomparable(other, newer));
-                talk.say(format!("@-{skipped} is skipped: {}", why.unwrap_or("not needed")));
-            }
-            // The one that is further back first, so that the other keeps its place.
-            let (Ok(result), Ok(newer)) = (newest.remove(back - 1), newest.remove(newer_back - 1)) else {
-                unreachable!("both were looked at");
-            };
-            let name = |back: usize, result: &RunResult| {
-                let time = result.started.get(..16).unwrap_or_default().replace('T', " ");
-                format!("@-{back} {time}")
-            };
-            let names = vec![name(back, &result), name(newer_back, &newer)];
-            return Ok((names, vec![result, newer]));
-        }
-        known.push(back);
-    }
-    if !only.is_empty() && known.is_empty() && !seen.is_empty() {
-        words::only(only, &seen.iter().map(String::as_str).collect(), talk)?;
-    }
-    Err(Ended::misuse(
-        "no two stored runs can be compared: two are needed, of one machine, with a figure in common (oscost report @all)",
-    ))
-}
-
 /// Several results on each side, of several boots.
 fn sides(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     let (_, before) = load(&options.before, talk)?;
@@ -229,14 +176,6 @@ pub fn told(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
     Ok(exit(comparisons, options))
 }
 
-/// Paths of the newest runs of the store, the newest first.
-fn newest_of(store: &Store) -> Result<Vec<PathBuf>, PathError> {
-    let mut paths = store.runs()?;
-    paths.drain(..paths.len().saturating_sub(PAST));
-    paths.reverse();
-    Ok(paths)
-}
-
 /// Runs of the store from which drift is learnt, oldest first. A store that cannot be read teaches nothing.
 pub fn past(talk: &Talk) -> Vec<RunResult> {
     match Store::of_user().map(|store| store.runs()) {
@@ -264,13 +203,39 @@ pub fn past(talk: &Talk) -> Vec<RunResult> {
 
 /// The results that references name, with their names.
 pub fn load(references: &[String], talk: &Talk) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
-    let loaded = oscost_results::load_references(references).map_err(Ended::misuse)?;
+    let mut loaded = oscost_results::load_references(references).map_err(Ended::misuse)?;
     for unusable in &loaded.unusable {
         talk.say(unusable);
     }
+    leave_out_of_all(references, &mut loaded.results, talk);
     let paths: Vec<&Path> = loaded.results.iter().map(|(path, _)| path.as_path()).collect();
     let names = names_of(&paths);
     Ok((names, loaded.results.into_iter().map(|(_, result)| result).collect()))
+}
+
+/// Leaves out the bills and counts of `@all`, which nobody named, where runs stand beside them.
+fn leave_out_of_all(references: &[String], results: &mut Vec<(PathBuf, RunResult)>, talk: &Talk) {
+    let of_times = |result: &RunResult| !is_bill(result) && !is_count(result);
+    let Some((_, run)) = results.iter().find(|(_, result)| of_times(result)) else { return };
+    let why = |(_, result): &(PathBuf, RunResult)| incomparable(result, run).filter(|_| !of_times(result));
+    let mut whys = results.iter().map(why).collect::<Vec<_>>().into_iter();
+    let each = references.iter().filter(|reference| *reference != "@all").count();
+    let of_all = (results.len() - each).checked_div(references.len() - each).unwrap_or(0);
+    let is_named = |reference: &String| {
+        let (is_named, results) = if reference == "@all" { (false, of_all) } else { (true, 1) };
+        std::iter::repeat_n(is_named, results)
+    };
+    let mut named = references.iter().flat_map(is_named);
+    let mut gone = Vec::new();
+    results.retain(|_| {
+        let is_named = named.next().unwrap_or(true);
+        let why = whys.next().flatten().filter(|_| !is_named);
+        gone.extend(why);
+        why.is_none()
+    });
+    if !gone.is_empty() {
+        talk.say(format!("left out: {}", left_out(gone)));
+    }
 }
 
 /// What files are called: the name without folder and extension, or as much of the path as no other file has.

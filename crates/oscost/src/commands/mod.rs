@@ -8,6 +8,7 @@ mod fleet;
 pub mod generate;
 pub mod list;
 mod manual;
+mod newest;
 pub mod report;
 mod rows;
 pub mod start;

@@ -1,6 +1,6 @@
 //! `oscost report`: shows stored results again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -88,6 +88,7 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     if options.spread {
         let shown = match options.format {
             Format::Markdown => oscost_report::spread_markdown(&named, &mut text),
+            _ if talk.verbose => oscost_report::spread_whole(&named, &style, &mut text),
             _ => oscost_report::spread(&named, &style, &mut text),
         };
         return shown.map_err(Ended::unwritable).and_then(|()| deliver(options, &text));
@@ -179,8 +180,18 @@ fn history(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
         talk.say(unusable);
     }
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
-    let mut runs: Vec<(String, Outline)> =
-        outlines.runs.into_iter().map(|(path, outline)| (name_of(&path), outline)).collect();
+    // How other commands call a run; its own name stays the same when more are stored.
+    let stored = Store::of_user().ok().and_then(|store| store.runs().ok()).unwrap_or_default();
+    let backs: BTreeMap<&PathBuf, usize> = stored.iter().rev().zip(1..).collect();
+    let digits = stored.len().to_string().len();
+    let name = |path: &PathBuf, run: &Outline| {
+        let back = backs.get(path).map_or(String::new(), |back| format!("@-{back}"));
+        let time = run.started.get(..16).unwrap_or_default().replace('T', " ");
+        let own = if talk.verbose { name_of(path) } else { time };
+        format!("{back:<room$}  {own}", room = digits + 2)
+    };
+    let named = |(path, run): (PathBuf, Outline)| (name(&path, &run), run);
+    let mut runs: Vec<(String, Outline)> = outlines.runs.into_iter().map(named).collect();
     if !options.only.is_empty() {
         let ids = runs.iter().flat_map(|(_, run)| &run.figures).map(|figure| figure.id.as_str()).collect();
         let found = words::only(&options.only, &ids, talk)?;

@@ -77,3 +77,45 @@ fn the_newest_pair_is_one_that_holds_what_is_asked_for() {
         .hides("2026-11-12")
         .hides(ID);
 }
+
+/// The pair was looked for among the newest 24 alone, and bills in a store made `@all` useless.
+#[test]
+fn older_runs_are_found_behind_any_number_of_others() {
+    let home = several();
+    let runs = home.runs();
+    std::fs::read_dir(&runs).unwrap().for_each(|entry| std::fs::remove_file(entry.unwrap().path()).unwrap());
+    let now = home.path().join("now.json");
+    let store = |minute: usize, change: &dyn Fn(&mut oscost_results::RunResult)| {
+        let path = runs.join(format!("2026-11-10T10-{minute:02}-00Z-9f2c41d0.json"));
+        changed(&now, &path, &|result| {
+            result.started = format!("2026-11-10T10:{minute:02}:00Z");
+            change(result);
+        });
+    };
+    store(0, &|_| {});
+    (1..58).for_each(|minute| {
+        store(minute, &|result| {
+            result.figures.clear();
+            result.bill = Some(Box::default());
+        });
+    });
+    store(58, &|result| result.figures.truncate(1));
+    store(59, &|result| drop(result.figures.drain(..1)));
+    let newest = home.ask(&["compare"]);
+    newest.well().shows("@-60 2026-11-10 10:00 \u{2192} @-1 2026-11-10 10:59").says("left out: 57 bills");
+    newest.says("@-2 is skipped: no figure in common with @-1");
+    home.ask(&["compare", "--only", ID]).well().shows("@-60 2026-11-10 10:00 \u{2192} @-2 ");
+    let all = home.ask(&["compare", "@all"]);
+    all.well().says("left out: 57 bills").shows("All against 2026-11-10T10-00-00Z-9f2c41d0");
+    home.ask(&["compare", "@-1", "@-30"]).refused(2, "is a bill, and ");
+    let wrong_order = home.ask(&["compare", "@-1", "@-60"]);
+    wrong_order
+        .well()
+        .says("2026-11-10T10-59-00Z-9f2c41d0 stands first, as the older one, and is newer than");
+    home.ask(&["compare", "@-60", "@-1"]).well().omits("as the older one");
+    home.ask(&["report", "@all"])
+        .well()
+        .shows("  @-3   2026-11-10 10:57  bill of")
+        .shows("  @-1   2026-11-10 10:59");
+    home.ask(&["report", "@all", "-v"]).well().shows("  @-60  2026-11-10T10-00-00Z-9f2c41d0  ");
+}

@@ -179,7 +179,7 @@ pub enum OddIn {
 impl Fleet {
     /// Adds a result, which was read from `file`.
     pub fn add(&mut self, run: &Outline<RowFigure>, file: &str) {
-        if run.figures.is_empty() || run.conditions.is_emulated {
+        if run.figures.is_empty() || run.conditions.emulation.is_some() {
             self.bare += 1;
             return;
         }

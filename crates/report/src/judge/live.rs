@@ -39,7 +39,7 @@ pub fn look_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>, share: 
     let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else {
         unreachable!("neither side is empty");
     };
-    let machine = surroundings::machine(first_a.result, first_b.result);
+    let machine = surroundings::machine(&first_a.result.machine, &first_b.result.machine);
     // One launch does not tell how fast the core is; rounds do not ask.
     let mut comparison = surrounded(first_a, first_b, machine, rules);
     comparison.narrower = "measure more rounds (--rounds)";

@@ -34,8 +34,9 @@ pub use counts::{Changes, CountChange, CountVerdict, is_count};
 pub use live::{LiveLook, compare_live, look_live};
 pub use oscost_stats::compare::Verdict;
 pub(crate) use other_cpu::is_beside_others;
+pub use spread::left_out;
 pub(crate) use surroundings::apart;
-pub use surroundings::incomparable;
+pub use surroundings::{NOTHING_IN_COMMON, Origin, incomparable};
 pub use verdict::name_of_pair;
 pub use watch::Watch;
 
@@ -255,9 +256,11 @@ fn sided<'a>(
     let mut comparison = surrounded(first_a, first_b, machine, rules);
     comparison.warnings.extend(in_vain.then(|| String::from(surroundings::ONE_BOOT)));
     comparison.core_speed = surroundings::core_speed(a, b);
-    let of_b = if sides.single().is_some() { "the second run" } else { "the runs of the second side" };
+    // The name of a side counts its results.
+    let the = if sides.single().is_some() { "" } else { "the " };
     let speed = comparison.core_speed.map(surroundings::how_fast);
-    comparison.warnings.extend(speed.map(|how_fast| format!("the core ran {how_fast} in {of_b}")));
+    let told = speed.map(|how_fast| format!("the core ran {how_fast} in {the}{}", first_b.name));
+    comparison.warnings.extend(told);
     comparison.warnings.extend(sides.mixed());
     comparison.warnings.extend([a, b].into_iter().filter_map(surroundings::within));
     let mut learning = Learning::new(rules.past, a, b, between_machines);
@@ -320,7 +323,7 @@ fn surrounded<'a>(a: &Named<'a>, b: &Named<'a>, machine: Vec<Differs>, rules: Ru
         b: b.name,
         threshold: rules.threshold,
         conditions: surroundings::conditions(a.result, b.result),
-        warnings: surroundings::warnings(a.result, b.result, other_machine, rules.cross_machine),
+        warnings: surroundings::warnings([a, b], other_machine, rules.cross_machine),
         machine,
         narrower: "run --thorough, or compare --live (both in turn)",
         ..Comparison::default()

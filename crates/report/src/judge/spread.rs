@@ -8,10 +8,10 @@ use oscost_stats::interval::Centre;
 use super::asked::Class;
 use super::null::is_disturbed;
 use super::quantity::{common, launches, steadiest, unit};
-use super::surroundings::{NOTHING_IN_COMMON, foreign};
+use super::surroundings::{BILL, COUNT, NOTHING_IN_COMMON, incomparable};
 use super::{is_bill, is_count};
 use crate::named::Named;
-use crate::words::distinct;
+use crate::words::{counted, distinct, grouped};
 
 /// Each figure of two runs or more.
 pub struct Spreads<'a> {
@@ -59,7 +59,7 @@ pub fn spread<'a>(runs: &'a [Named<'a>]) -> Spreads<'a> {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     let newest = runs.iter().rev().find(|named| no_prices(named.result).is_none());
     for named in runs {
-        match no_prices(named.result).or_else(|| foreign(named.result, newest?.result)) {
+        match no_prices(named.result).or_else(|| incomparable(named.result, newest?.result)) {
             Some(why) => left_out.push((named.name, why)),
             None => kept.push(*named),
         }
@@ -84,10 +84,20 @@ pub fn spread<'a>(runs: &'a [Named<'a>]) -> Spreads<'a> {
 /// Why a result has no prices that move from run to run.
 fn no_prices(result: &RunResult) -> Option<&'static str> {
     match result {
-        count if is_count(count) => Some("counts of instructions are exact"),
-        bill if is_bill(bill) => Some("a bill is no price list"),
+        count if is_count(count) => Some(COUNT),
+        bill if is_bill(bill) => Some(BILL),
         _ => None,
     }
+}
+
+/// "286 bills, 9 counts, 2 (no figure in common)": what was left out, by why it was.
+pub fn left_out<'w>(whys: impl IntoIterator<Item = &'w str>) -> String {
+    let told = grouped(whys, |why| *why).into_iter().map(|(why, all)| match why {
+        BILL => counted(all.len(), "bill", "bills"),
+        COUNT => counted(all.len(), "count", "counts"),
+        why => format!("{} ({why})", all.len()),
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// The spread of one id; `None` with one run, or where there is no ratio.

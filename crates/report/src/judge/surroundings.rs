@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use oscost_results::{Conditions, Figure, Mark, RunResult, Status, telling_parameters};
+use oscost_results::{Conditions, Figure, Machine, Mark, Outline, RunResult, Status, telling_parameters};
 
 use super::Differs;
 use super::bills::is_bill;
@@ -31,8 +31,7 @@ fn differing(facts: Vec<(&'static str, Option<String>, Option<String>)>) -> Vec<
 }
 
 /// Hardware and hypervisor: with any difference it is another machine.
-pub(super) fn machine(a: &RunResult, b: &RunResult) -> Vec<Differs> {
-    let (a, b) = (&a.machine, &b.machine);
+pub(super) fn machine(a: &Machine, b: &Machine) -> Vec<Differs> {
     let text = |text: &str| Some(text.to_owned());
     let number = |number: Option<u32>| number.map(|number| number.to_string());
     let mut all = differing(vec![
@@ -57,7 +56,7 @@ pub(super) fn machines(a: &[Named<'_>], b: &[Named<'_>]) -> Vec<Differs> {
     let mut all: Vec<Differs> = Vec::new();
     let Some(first) = a.first() else { return all };
     for other in b.iter().chain(a) {
-        for differs in machine(first.result, other.result) {
+        for differs in machine(&first.result.machine, &other.result.machine) {
             if all.iter().all(|known| known.what != differs.what) {
                 all.push(differs);
             }
@@ -71,7 +70,8 @@ pub(super) fn within(side: &[Named<'_>]) -> Option<String> {
     let (first, others) = side.split_first()?;
     let of = |other: &Named<'_>| {
         let (a, b) = (first.result, other.result);
-        let differs = machine(a, b).into_iter().chain(conditions(a, b)).map(|differs| differs.what);
+        let differs =
+            machine(&a.machine, &b.machine).into_iter().chain(conditions(a, b)).map(|differs| differs.what);
         differs.chain((a.partial != b.partial).then_some("completeness")).collect::<Vec<_>>()
     };
     let names = others.iter().flat_map(of).filter(|what| *what != "boot" && !OF_FIGURES.contains(what));
@@ -145,17 +145,46 @@ fn boot(of: &Conditions) -> String {
 /// Whether two runs were made on one machine under the same conditions, but for those named, and for how much was spent.
 pub(super) fn alike(a: &RunResult, b: &RunResult, but: &[&str]) -> bool {
     let harmless = |what: &str| what == "effort" || OF_FIGURES.contains(&what) || but.contains(&what);
-    machine(a, b).is_empty() && conditions(a, b).iter().all(|differs| harmless(differs.what))
+    machine(&a.machine, &b.machine).is_empty()
+        && conditions(a, b).iter().all(|differs| harmless(differs.what))
 }
 
-/// Why two results cannot be compared as a matter of course: in a few words.
+/// What of a result, read whole or in outline, tells whether its figures can be held against those of another one.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    machine: &'a Machine,
+    estimators: u32,
+    is_count: bool,
+    is_bill: bool,
+}
+
+impl<'a> From<&'a RunResult> for Origin<'a> {
+    fn from(result: &'a RunResult) -> Self {
+        let (machine, estimators) = (&result.machine, result.estimators);
+        Self { machine, estimators, is_count: is_count(result), is_bill: is_bill(result) }
+    }
+}
+
+impl<'a> From<&'a Outline> for Origin<'a> {
+    fn from(run: &'a Outline) -> Self {
+        let (is_count, is_bill) = (run.conditions.emulation.is_some(), run.bill.is_some());
+        Self { machine: &run.machine, estimators: run.estimators, is_count, is_bill }
+    }
+}
+
+/// Why figures of two results would say different things even of the same operations: in a few words.
 #[must_use]
-pub fn incomparable(a: &RunResult, b: &RunResult) -> Option<&'static str> {
-    let measured = |result: &RunResult, id: &str| {
-        result.figures.iter().any(|figure| figure.id == id && figure.status == Status::Measured)
-    };
-    let has_common = || a.figures.iter().any(|it| measured(a, &it.id) && measured(b, &it.id));
-    foreign(a, b).or_else(|| (!is_bill(a) && !has_common()).then_some(NOTHING_IN_COMMON))
+pub fn incomparable<'a>(a: impl Into<Origin<'a>>, b: impl Into<Origin<'a>>) -> Option<&'static str> {
+    let (a, b) = (a.into(), b.into());
+    if let Some(why) = other_kind(a, b) {
+        Some(why)
+    } else if !machine(a.machine, b.machine).is_empty() {
+        Some("of another machine")
+    } else if a.estimators != b.estimators {
+        Some("made by another method")
+    } else {
+        None
+    }
 }
 
 /// Why two results have nothing to say of each other on a page. Prices of two machines, or of two methods, stand side by side
@@ -166,32 +195,23 @@ pub(crate) fn apart(a: &RunResult, b: &RunResult) -> Option<&'static str> {
         |it: &Figure| it.status == Status::Measured || is_count(a) && it.status != Status::Unsupported;
     let told: BTreeSet<&str> = a.figures.iter().filter(|it| is_told(it)).map(|it| it.id.as_str()).collect();
     let has_common = || b.figures.iter().any(|it| is_told(it) && told.contains(it.id.as_str()));
-    other_kind(a, b).or_else(|| (!is_bill(a) && !has_common()).then_some(NOTHING_IN_COMMON))
+    other_kind(a.into(), b.into()).or_else(|| (!is_bill(a) && !has_common()).then_some(NOTHING_IN_COMMON))
 }
 
+/// Why a count of instructions is not held against a run.
+pub(super) const COUNT: &str = "counts of instructions are not times";
+/// Why a bill is not.
+pub(super) const BILL: &str = "a bill is no price list";
 /// What is said of a result without a figure that another one has.
-pub(super) const NOTHING_IN_COMMON: &str = "no figure in common";
-
-/// Why figures of two results would say different things even of the same operations.
-pub(super) fn foreign(a: &RunResult, b: &RunResult) -> Option<&'static str> {
-    if let Some(why) = other_kind(a, b) {
-        Some(why)
-    } else if !machine(a, b).is_empty() {
-        Some("of another machine")
-    } else if a.estimators != b.estimators {
-        Some("made by another method")
-    } else {
-        None
-    }
-}
+pub const NOTHING_IN_COMMON: &str = "no figure in common";
 
 /// Why two results hold things of different kinds.
-fn other_kind(a: &RunResult, b: &RunResult) -> Option<&'static str> {
-    if is_count(a) != is_count(b) {
-        Some("counts of instructions are not times")
-    } else if is_bill(a) != is_bill(b) {
-        Some("a bill is no price list")
-    } else if is_count(a) && a.machine.architecture != b.machine.architecture {
+fn other_kind(a: Origin<'_>, b: Origin<'_>) -> Option<&'static str> {
+    if a.is_count != b.is_count {
+        Some(COUNT)
+    } else if a.is_bill != b.is_bill {
+        Some(BILL)
+    } else if a.is_count && a.machine.architecture != b.machine.architecture {
         Some("instructions of another architecture")
     } else {
         None
@@ -281,12 +301,9 @@ pub(super) fn how_fast(slowed: f64) -> String {
 pub(super) const ONE_BOOT: &str = "there are results of one boot on both sides, so all is judged as one machine (--cross-machine says nothing here)";
 
 /// What a reader must know before the first figure.
-pub(super) fn warnings(
-    a: &RunResult,
-    b: &RunResult,
-    other_machine: bool,
-    cross_machine: bool,
-) -> Vec<String> {
+pub(super) fn warnings([a, b]: [&Named<'_>; 2], other_machine: bool, cross_machine: bool) -> Vec<String> {
+    let names = [a.name, b.name];
+    let (a, b) = (a.result, b.result);
     let mut all = Vec::new();
     let machines = match (other_machine, cross_machine) {
         (true, true) => Some(
@@ -317,9 +334,9 @@ pub(super) fn warnings(
         let what = "both results are of version 1, and are judged by version 1's rule (METHOD.md, Comparing)";
         all.push(what.to_owned());
     }
-    for (result, name) in [(a, "first"), (b, "second")] {
+    for (result, name) in [a, b].into_iter().zip(names) {
         if result.partial {
-            all.push(format!("the {name} run was ended early: its figures rest on fewer launches"));
+            all.push(format!("{name}: ended early, so figures rest on fewer launches"));
         }
     }
     all

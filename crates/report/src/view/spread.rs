@@ -4,23 +4,25 @@ use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::Place::{Left, Right, Spare};
 use crate::blocks::{Part, Table, View};
-use crate::judge::spread::{FigureSpread, Spreads};
+use crate::judge::spread::{FigureSpread, Spreads, left_out};
 use crate::numbers;
 use crate::words::{counted, plain, words};
 
 /// Less of a spread is not told in digits.
 const LEAST: f64 = 5e-5;
 
-/// Each figure of two runs or more, the widest first.
-pub(crate) fn view(spreads: &Spreads<'_>, unicode: bool) -> View {
-    let left_out = spreads.left_out.iter();
-    let mut parts: Vec<Part> = left_out
-        .map(|(name, why)| Part::Words(plain(&format!("{name} is left out: {why}"), unicode)))
-        .collect();
+/// Each figure of two runs or more, the widest first; `whole`: with the name of each run that is left out.
+pub(crate) fn view(spreads: &Spreads<'_>, unicode: bool, whole: bool) -> View {
+    let named = spreads.left_out.iter().filter(|_| whole);
+    let mut parts: Vec<Part> =
+        named.map(|(name, why)| Part::Words(plain(&format!("{name} is left out: {why}"), unicode))).collect();
+    let whys = left_out(spreads.left_out.iter().map(|(_, why)| *why));
+    let omitted = (!whys.is_empty() && !whole).then(|| format!("left out: {whys}; --verbose names them"));
     let mut rows: Vec<&FigureSpread> = spreads.rows.iter().collect();
     rows.small_sort_by(|one, other| other.share().total_cmp(&one.share()));
     if rows.is_empty() {
-        parts.push(Part::Answer(vec!["No figure was measured in two runs of one machine.".to_owned()]));
+        let none = "No figure was measured in two runs of one machine.".to_owned();
+        parts.push(Part::Answer(omitted.into_iter().chain([none]).collect()));
     } else {
         let cells = rows.iter().map(|row| {
             let shown = |value: f64| numbers::quantity(value, &plain(&row.unit, unicode));
@@ -52,7 +54,7 @@ pub(crate) fn view(spreads: &Spreads<'_>, unicode: bool) -> View {
             let shares = rows.iter().filter(|row| row.on_one_cpu == is_one).map(|row| row.share());
             summed(name, shares.rev().collect())
         });
-        parts.push(Part::Answer(answer.collect()));
+        parts.push(Part::Answer(omitted.into_iter().chain(answer).collect()));
     }
     let title = format!(
         "Spread over {}: highest / lowest - 1; deviation: of one run",

@@ -125,7 +125,9 @@ fn a_host_that_is_slow_in_one_figure_is_shown_with_that_figure() {
     let (mut bill, mut count) = (result(&host(99, 1.0), 99), result(&host(98, 1.0), 98));
     bill.figures.clear();
     fleet.add(&bill, "bill");
-    count.conditions.is_emulated = true;
+    let emulation = serde_json::json!({"emulator": "qemu", "machine": "q35", "cpu_model": "qemu64", "memory_mib": 256, "image": "k", "image_checksum": "0"});
+    count.conditions.emulation = serde_json::from_value(emulation).ok();
+    assert!(count.conditions.emulation.is_some());
     fleet.add(&count, "count");
     let fleet = fleet.judge();
     let told = fleet.odd.iter().chain(&fleet.unproved).find(|odd| odd.name == "node7");

@@ -35,7 +35,7 @@ fn one_line_a_figure_and_one_screen() {
         // Title, how many are older, the newest runs, titles of columns, figures, a blank, the answer in full.
         let answer = text.lines().rev().take_while(|line| !line.is_empty()).count();
         assert_eq!(text.lines().count(), 2 + 12 + 1 + figures + 1 + answer, "{text}");
-        flat(&text).says("from low to high; --verbose: intervals");
+        flat(&text).says("range of all runs").says("from low to high; --verbose: intervals");
         text.says("run-99  ").lacks("run-87 ");
     }
     let few = |count: usize| written(|out| history(&runs[..count], &style(80, false), out));
@@ -43,7 +43,7 @@ fn one_line_a_figure_and_one_screen() {
     few(12).lacks("older ones");
     let text = at(100);
     let strip = text.lines().find(|line| line.starts_with("  clock/monotonic ")).unwrap();
-    strip.says("@@ ").says("1.80 .. 2.22 us");
+    strip.says("@@ ").says("22.2 ns .. 2.22 us");
 }
 
 #[test]
@@ -96,35 +96,46 @@ fn a_line_has_room_for_the_newest_runs() {
     assert_eq!(strip.trim(), ".".repeat(34));
 }
 
-/// What the newest runs lack was left out, and denied where nothing else was left.
+/// A figure of 26 runs had the range of the two that had room on this terminal, and a figure of older ones alone was left out.
 #[test]
-fn figures_of_older_runs_alone_are_counted() {
-    let without = |ids: &[&str]| {
-        let mut outline = outline(1.0, None);
-        outline.figures.retain(|figure| !ids.contains(&figure.id.as_str()));
-        outline
-    };
-    let both = |newest: &Outline| {
-        let older = [outline(1.0, None), outline(2.0, None)];
-        let runs = named(older.into_iter().chain(std::iter::repeat_n(newest.clone(), 20)));
-        let lines = written(|out| history(&runs, &style(100, false), out));
-        // So wide that either has room for 20 runs.
-        [lines, shown(&runs, 26, false)].map(|text| flat(&text))
-    };
-    for text in both(&without(&["clock/monotonic"])) {
-        text.says("1 figure needs older runs: --only ID shows one");
+fn ranges_and_figures_are_those_of_all_runs_at_any_width() {
+    let newest = outline(1.0, None);
+    let mut without = newest.clone();
+    without.figures.retain(|figure| figure.id != "clock/monotonic");
+    let older = [outline(1.0, None), outline(2.0, None)];
+    for newest in [newest, without] {
+        let runs = named(older.iter().cloned().chain(std::iter::repeat_n(newest, 40)));
+        for width in [60, 100, 160] {
+            let lines = written(|out| history(&runs, &style(width, false), out));
+            for text in [lines, shown(&runs, width, false)] {
+                flat(&text).says("22.2 .. 44.4 ns").says("clock/monotonic ");
+            }
+        }
     }
-    let all = outline(1.0, None);
-    // It has another figure, and no number of that; a run without any figure is a bill.
-    let mut other = all.clone();
-    other.figures.truncate(1);
-    other.figures[0].id = "other".to_owned();
-    other.figures[0].quantities.clear();
-    for text in both(&other) {
-        text.says("No figure was measured in two of the newest 20 runs.").says("figures need older runs");
-    }
-    for text in both(&all) {
-        text.lacks("older runs: ");
+}
+
+/// Three hundred lines said "0 figures, bill", and no command could be given for any of them.
+#[test]
+fn a_run_is_told_by_what_it_is() {
+    let mut bill = fixture::of(Vec::new());
+    bill.bill = Some(Box::new(oscost_results::bill::Bill {
+        program: ["./pipes", "-n\u{1b}", "5"].map(str::to_owned).to_vec(),
+        ..Default::default()
+    }));
+    bill.note = Some("before the change".to_owned());
+    let bill = outline_from_bytes(&to_bytes(&bill).unwrap()).unwrap();
+    let mut document = outline(1.0, None);
+    document.documents.insert("context-switch".to_owned());
+    let runs = named([outline(1.0, None), bill, document]);
+    let whole = [100, 60].map(|width| shown(&runs, width, false));
+    for text in whole.into_iter().chain([written(|out| history(&runs, &style(100, false), out))]) {
+        text.says("bill of ./pipes -n\\u{1b} 5").says("before the change").says(", document 000, 003, 004");
+        let columns = runs.iter().map(|(name, _)| {
+            let line = text.lines().find(|line| line.trim_start().starts_with(&**name)).unwrap();
+            line[2 + name.len()..].find(|letter| letter != ' ')
+        });
+        assert!(text.lines().any(|line| line.trim_start().starts_with("run-1  bill")), "{text}");
+        assert!(columns.collect::<Vec<_>>().windows(2).all(|two| two[0] == two[1]), "{text}");
     }
 }
 
@@ -146,12 +157,11 @@ fn a_history_of_one_id_has_room_for_the_runs_that_have_a_number_of_it() {
             // So wide that either has room for 20 runs.
             [lines, shown(runs, 26, false)].map(|text| flat(&text))
         };
-        for text in both(&runs) {
-            text.says("1 figure needs older runs: --only ID shows one");
-        }
+        // The two have no room for their signs.
+        both(&runs).iter().for_each(|text| _ = text.says("22.2 .. 44.4 ns").lacks(".@"));
         runs.iter_mut().for_each(|(_, run)| run.figures.retain(|figure| figure.id == "clock/monotonic"));
         for text in both(&runs) {
-            text.says("22.2 .. 44.4 ns").lacks("older runs: --only");
+            text.says("22.2 .. 44.4 ns").says(".@");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! How far runs of one machine lie apart in what compare judges.
 
-use oscost_report::{Named, spread, spread_markdown};
+use oscost_report::{Named, spread, spread_markdown, spread_whole};
 use oscost_results::RunResult;
 
 use crate::fixture;
-use crate::written::{Says, style};
+use crate::written::{Says, flat, style};
 
 const ID: &str = "clock/monotonic";
 
@@ -19,11 +19,17 @@ fn run(floor: f64) -> RunResult {
     result
 }
 
+/// Where the runs that are left out are named.
 fn shown(runs: &[RunResult]) -> String {
+    at(runs, 120, true)
+}
+
+fn at(runs: &[RunResult], width: usize, whole: bool) -> String {
     let names: Vec<String> = (1..=runs.len()).map(|number| format!("run {number}")).collect();
     let named: Vec<Named<'_>> = names.iter().zip(runs).map(|(name, result)| Named { name, result }).collect();
     let mut out = Vec::new();
-    spread(&named, &style(120, false), &mut out).unwrap();
+    let write = if whole { spread_whole } else { spread };
+    write(&named, &style(width, false), &mut out).unwrap();
     let mut markdown = Vec::new();
     spread_markdown(&named, &mut markdown).unwrap();
     let text = String::from_utf8(out).unwrap();
@@ -72,6 +78,26 @@ fn a_bill_is_left_out_wherever_it_stands() {
         runs.insert(place, bill.clone());
         let left_out = format!("run {} is left out: a bill is no price list", place + 1);
         shown(&runs).says(&left_out).says(" 2.00 %").says("Spread over 2 runs");
+    }
+}
+
+/// Of a store with three hundred bills the table began on the fourth screen, and its answer was cut.
+#[test]
+fn what_is_left_out_is_one_line_and_the_answer_is_whole_at_any_width() {
+    let mut runs = vec![run(1.0), run(1.02)];
+    runs.extend((0..30).map(|_| RunResult { bill: Some(Box::default()), ..fixture::of(Vec::new()) }));
+    runs.insert(0, RunResult { estimators: 1, ..run(3.0) });
+    for width in [40, 60, 80, 120] {
+        let text = at(&runs, width, false);
+        assert!(text.lines().all(|line| line.len() <= width), "{text}");
+        // Title, columns, the figure, a blank, and the answer, of which each sentence may go on in the next line.
+        let begins = text.lines().position(|line| line.contains("lowest"));
+        assert!(begins.is_some_and(|line| line <= 3) && text.lines().count() <= 14, "{text}");
+        let text = flat(&text);
+        text.says("left out: 1 (made by another method), 30 bills; --verbose names them");
+        text.says(
+            "one CPU: 1 figure, spread 2.00 % in the middle, nine in ten within 2.00 %, at most 2.00 %",
+        );
     }
 }
 

@@ -24,7 +24,8 @@ fn row(figure: Value) -> RowFigure {
 fn host(name: &str, figures: &[Value]) -> Outline<RowFigure> {
     serde_json::from_value(json!({
         "format": "oscost", "version": 3, "partial": false, "started": "2026-11-20T00:00:00Z",
-        "tool": {"version": "0.3.0"}, "machine": {"cpu_model": "one", "host": name}, "conditions": {"kernel": "one"},
+        "tool": {"version": "0.3.0"}, "conditions": {"kernel": "one"},
+        "machine": {"cpu_model": "one", "architecture": "x86_64", "hypervisor": null, "cpus": 4, "host": name},
         "plan": {"effort": "default"}, "figures": figures,
     }))
     .expect("a result")

@@ -41,7 +41,7 @@ pub(crate) fn view(view: &View, page: &mut Lines<'_>) -> io::Result<()> {
         if !view.title.is_empty() {
             page.line("")?;
         }
-        answer.iter().try_for_each(|words| page.paragraph("", words, INDENT))?;
+        answer.iter().try_for_each(|words| page.wrapped(words, INDENT))?;
     }
     Ok(())
 }

@@ -71,6 +71,10 @@ fn words(text: &str) -> Vec<String> {
 /// `text` wrapped into `total` columns: the first line starts with `first`, the others with `indent` spaces (less where
 /// the terminal is too narrow for that).
 pub(crate) fn paragraph(first: &str, text: &str, indent: usize, total: usize) -> Vec<String> {
+    // What fits keeps its columns.
+    if width(first) + width(text) <= total {
+        return vec![format!("{first}{}", text.replace(GLUE, " ")).trim_end().to_owned()];
+    }
     let indent = indent.min(total / 2);
     let room = total.saturating_sub(width(first).max(indent));
     let mut lines = wrap(text, room).into_iter();
@@ -246,5 +250,6 @@ mod tests {
     #[test]
     fn a_paragraph_hangs() {
         assert_eq!(paragraph("x: ", "aa bb cc", 3, 8), ["x: aa bb", "   cc"]);
+        assert_eq!(paragraph("  ", "aa   bb", 2, 9), ["  aa   bb"], "columns of a line that fits stay");
     }
 }

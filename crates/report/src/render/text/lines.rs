@@ -69,6 +69,11 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
+    /// A paragraph that is broken also where lines are cut: nothing of it may be lost.
+    pub fn wrapped(&mut self, text: &str, indent: usize) -> io::Result<()> {
+        paragraph("", text, indent, self.style.width).iter().try_for_each(|line| self.line(line))
+    }
+
     /// Whether letters beyond ASCII may be written.
     pub fn unicode(&self) -> bool {
         self.style.unicode

@@ -304,14 +304,14 @@ fn a_core_of_another_speed_is_told_with_its_direction() {
         }
         against(&a, &b).warnings
     };
-    assert_eq!(warned(1.05), ["the core ran 5.0 % slower in the second run"]);
-    assert_eq!(warned(0.95), ["the core ran 5.0 % faster in the second run"]);
+    assert_eq!(warned(1.05), ["the core ran 5.0 % slower in after"]);
+    assert_eq!(warned(0.95), ["the core ran 5.0 % faster in after"]);
     assert_eq!(warned(1.009), Vec::<String>::new());
     let partial = |of_a: bool| {
         let (mut a, mut b) = (stored(), stored());
         (a.partial, b.partial) = (of_a, !of_a);
         against(&a, &b).warnings
     };
-    let ended = |name: &str| [format!("the {name} run was ended early: its figures rest on fewer launches")];
-    assert_eq!((&partial(true)[..], &partial(false)[..]), (&ended("first")[..], &ended("second")[..]));
+    let ended = |name: &str| [format!("{name}: ended early, so figures rest on fewer launches")];
+    assert_eq!((&partial(true)[..], &partial(false)[..]), (&ended("before")[..], &ended("after")[..]));
 }
