@@ -42,10 +42,10 @@ pub fn newest_pair(
         let of_all = runs.iter().flat_map(|(_, run)| &run.figures);
         let ids: BTreeSet<&str> = of_all.map(|figure| figure.id.as_str()).collect();
         let found = only.iter().filter_map(|typed| words::meant(typed, &ids)).flat_map(|(_, found)| found);
-        let asked: BTreeSet<&str> = if only.is_empty() { ids.clone() } else { found.collect() };
-        let found = Search::of(&runs, &asked);
+        let asked: Option<BTreeSet<&str>> = (!only.is_empty()).then(|| found.collect());
+        let found = Search::of(&runs, asked.as_ref());
         if found.pair.is_some_and(|(newer, _)| Some(&newer) == found.holding.first()) || read == paths.len() {
-            if asked.is_empty() && !ids.is_empty() {
+            if asked.is_some_and(|asked| asked.is_empty()) && !ids.is_empty() {
                 words::only(only, &ids, talk)?;
             }
             break found;
@@ -67,25 +67,28 @@ pub fn newest_pair(
     Ok(both.into_iter().unzip())
 }
 
-/// Of each id and revision the place of the newest run that has it.
+/// Of each id and revision the place of the newest run that has it; a bill has its program.
 type Newest<'r> = BTreeMap<(&'r str, u32), usize>;
 
 /// What a search among runs, the newest first, found; all are places in their list.
 struct Search {
     /// The newest run that has an older one to be held against, and that one.
     pair: Option<(usize, usize)>,
-    /// Runs with a figure that was asked for.
+    /// Runs with a figure that was asked for; where none was, also bills.
     holding: Vec<usize>,
 }
 
 impl Search {
-    fn of(runs: &[(usize, Outline)], asked: &BTreeSet<&str>) -> Self {
+    fn of(runs: &[(usize, Outline)], asked: Option<&BTreeSet<&str>>) -> Self {
         let mut found = Self { pair: None, holding: Vec::new() };
-        // By machine and method, of each figure the newest run that has it: the runs are gone through once.
+        // By kind, machine and method, of each figure the newest run that has it: the runs are gone through once.
         let mut groups: Vec<(&Outline, Newest<'_>)> = Vec::new();
-        for (place, (_, run)) in runs.iter().enumerate().filter(|(_, (_, run))| is_run(run)) {
-            let is_asked = |it: &&OutlineFigure| it.status == Status::Measured && asked.contains(&*it.id);
-            let mut figures = run.figures.iter().filter(is_asked).map(|it| (&*it.id, it.revision)).peekable();
+        for (place, (_, run)) in runs.iter().enumerate() {
+            let is_asked = |id: &str| asked.is_none_or(|asked| asked.contains(id));
+            let is_there = |it: &&OutlineFigure| it.status == Status::Measured && is_asked(&it.id);
+            let program = run.bill.iter().filter(|_| asked.is_none()).filter_map(|bill| bill.program.first());
+            let figures = run.figures.iter().filter(is_there).map(|it| (&*it.id, it.revision));
+            let mut figures = figures.chain(program.map(|name| (&**name, 0))).peekable();
             if figures.peek().is_none() {
                 continue;
             }
@@ -108,11 +111,18 @@ impl Search {
     /// What stands before the two in the list, or between them, and why it is not taken: a line a reason.
     fn passed(&self, runs: &[(usize, Outline)], newer: usize, older: usize) -> Vec<String> {
         let mut whys: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for &place in self.holding.iter().filter(|place| **place < older && **place != newer) {
-            let with = if place < newer { "an older run".to_owned() } else { format!("@-{}", runs[newer].0) };
-            let why = incomparable(&runs[place].1, &runs[newer].1).map(str::to_owned);
-            let why = why.unwrap_or_else(|| format!("{NOTHING_IN_COMMON} with {with}"));
-            whys.entry(why).or_default().push(format!("@-{}", runs[place].0));
+        let mut kinds = Vec::new();
+        let newest = &runs[newer].1;
+        for (place, (back, run)) in runs[..older].iter().enumerate().filter(|(place, _)| *place != newer) {
+            let why = incomparable(run, newest);
+            if kind(run) != kind(newest) {
+                kinds.extend(why.filter(|_| kind(run) != [false; 2]));
+            } else if self.holding.contains(&place) {
+                let with =
+                    if place < newer { "an older run".to_owned() } else { format!("@-{}", runs[newer].0) };
+                let why = why.map_or_else(|| format!("{NOTHING_IN_COMMON} with {with}"), str::to_owned);
+                whys.entry(why).or_default().push(format!("@-{back}"));
+            }
         }
         let skipped = whys.into_iter().map(|(why, names)| {
             let more = names.len().saturating_sub(NAMED);
@@ -120,20 +130,21 @@ impl Search {
             let are = if names.len() == 1 { "is" } else { "are" };
             format!("{}{more} {are} skipped: {why}", names[..names.len().min(NAMED)].join(", "))
         });
-        let others = runs[..older].iter().map(|(_, run)| run).filter(|run| !is_run(run));
-        let kinds = left_out(others.filter_map(|run| incomparable(run, &runs[newer].1)));
+        let kinds = left_out(kinds);
         let kinds = (!kinds.is_empty()).then(|| format!("left out: {kinds}"));
         skipped.chain(kinds).collect()
     }
 }
 
-/// Whether it holds times: neither a bill nor a count.
-fn is_run(run: &Outline) -> bool {
-    run.bill.is_none() && run.conditions.emulation.is_none()
+/// Whether it is a bill, and whether it holds counts: else it holds times.
+fn kind(run: &Outline) -> [bool; 2] {
+    [run.bill.is_some(), run.conditions.emulation.is_some()]
 }
 
 #[cfg(test)]
 mod tests {
+    use oscost_results::bill::Bill;
+
     use super::*;
 
     /// A run of these ids; an empty list is a bill.
@@ -143,7 +154,8 @@ mod tests {
         result.machine.cpu_model = machine.to_owned();
         let mut figure = result.figures.remove(0);
         figure.status = Status::Measured;
-        result.bill = ids.is_empty().then(Box::default);
+        let program = vec!["true".to_owned()];
+        result.bill = ids.is_empty().then(|| Box::new(Bill { program, ..Bill::default() }));
         let named = |id: &&str| oscost_results::Figure { id: (*id).to_owned(), ..figure.clone() };
         result.figures = ids.iter().map(named).collect();
         let bytes = oscost_results::to_bytes(&result).expect("JSON");
@@ -153,14 +165,14 @@ mod tests {
     #[test]
     fn a_run_of_few_ids_hides_no_older_run() {
         let (bare, one, other) = (["a", "b"], ["c"], ["d"]);
-        let found = |runs: &[(&str, &[&str])], asked: &[&str]| {
+        let found = |runs: &[(&str, &[&str])], asked: Option<&[&str]>| {
             let runs: Vec<(usize, Outline)> =
                 runs.iter().zip(1..).map(|((machine, ids), back)| (back, run(machine, ids))).collect();
-            let found = Search::of(&runs, &asked.iter().copied().collect());
+            let asked = asked.map(|asked| asked.iter().copied().collect());
+            let found = Search::of(&runs, asked.as_ref());
             let (newer, older) = found.pair?;
             Some((newer + 1, older + 1, found.passed(&runs, newer, older)))
         };
-        let all = ["a", "b", "c", "d"];
         let between = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         let runs: [(&str, &[&str]); 7] =
             [("x", &bare), ("x", &one), ("y", &bare), ("x", &[]), ("x", &one), ("x", &bare), ("x", &bare)];
@@ -169,15 +181,19 @@ mod tests {
             "@-3 is skipped: of another machine",
             "left out: 1 bill",
         ]);
-        assert_eq!(found(&runs, &all), Some((1, 6, passed)));
-        assert_eq!(found(&runs, &["c"]), Some((2, 5, between(&["left out: 1 bill"]))));
-        assert_eq!(found(&runs, &["d"]), None);
+        assert_eq!(found(&runs, None), Some((1, 6, passed)));
+        assert_eq!(found(&runs, Some(&["c"])), Some((2, 5, between(&["left out: 1 bill"]))));
+        assert_eq!(found(&runs, Some(&["d"])), None);
         // The newest one has nothing in common with any.
         let lonely: [(&str, &[&str]); 4] = [("x", &other), ("y", &bare), ("x", &one), ("x", &one)];
         let passed = between(&[
             "@-1 is skipped: no figure in common with an older run",
             "@-2 is skipped: of another machine",
         ]);
-        assert_eq!(found(&lonely, &all), Some((3, 4, passed)));
+        assert_eq!(found(&lonely, None), Some((3, 4, passed)));
+        // The newest is a bill: of the same program there is an older one, whatever lies between.
+        let bills: [(&str, &[&str]); 4] = [("x", &[]), ("x", &bare), ("x", &[]), ("x", &bare)];
+        assert_eq!(found(&bills, None), Some((1, 3, between(&[]))));
+        assert_eq!(found(&bills, Some(&["a"])), Some((2, 4, between(&["left out: 2 bills"]))));
     }
 }

@@ -121,7 +121,7 @@ fn an_anonymous_result_tells_of_no_host() {
     }
     // Of the whole store, too: a history has notes, and names that say when.
     let begun = stored.file_stem().and_then(|name| name.to_str()).expect("a name");
-    home.ask(&["report", "@all"]).well().shows(begun);
+    home.ask(&["report", "@all"]).well().shows("Eve-of-lab17");
     home.ask(&["report", "@all", "--anonymous"]).well().hides("Eve-of-lab17").hides(begun).shows("floor");
 }
 
