@@ -34,9 +34,8 @@ pub use view::screen::{RowChoice, RowOrder};
 pub mod compare {
     pub use crate::data::json::comparison_json;
     pub use crate::judge::{
-        Compared, Comparison, Differs, Evident, LiveLook, NOTHING_IN_COMMON, OneSided, Origin, Rules, Shift,
-        THRESHOLD, Verdict, compare, compare_live, compare_sides, incomparable, left_out, look_live,
-        name_of_pair,
+        Compared, Comparison, Differs, Evident, LiveLook, OneSided, Origin, Rules, Shift, THRESHOLD, Verdict,
+        compare, compare_live, compare_sides, incomparable, left_out, look_live, name_of_pair,
     };
     pub use crate::show::{
         comparison, comparison_markdown, comparison_whole, matrix, matrix_markdown, matrix_whole,

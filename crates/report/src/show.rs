@@ -174,8 +174,8 @@ pub fn spread_whole(runs: &[Named<'_>], style: &Style, out: &mut dyn Write) -> i
 ///
 /// # Errors
 /// Those of `out`.
-pub fn spread_markdown(runs: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
-    markdown::view(&view::spread::view(&judge::spread::spread(runs), true, true), 3, out)
+pub fn spread_markdown(runs: &[Named<'_>], whole: bool, out: &mut dyn Write) -> io::Result<()> {
+    markdown::view(&view::spread::view(&judge::spread::spread(runs), true, whole), 3, out)
 }
 
 /// Writes our figures beside those of other tools.

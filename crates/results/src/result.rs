@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bill::Bill;
-use crate::search::Pattern;
+use crate::search::{Pattern, Way};
 use crate::{Answer, Emulation, Figure, Reference, Reproduction};
 
 /// Value of the member `format` of every result.
@@ -113,12 +113,15 @@ impl RunResult {
     }
 
     /// Whether nobody asked for this figure, and it was measured because another one is divided by it or has it subtracted. Only
-    /// where that is plain: each word that was typed stands in an id.
+    /// where that is plain: all that was typed begins ids, or is parts of them. Other words may mean figures that they do not name.
     #[must_use]
     pub fn is_baseline_only(&self, id: &str) -> bool {
         let typed: Vec<Pattern> = self.plan.patterns.iter().map(|typed| Pattern::new(typed, &[])).collect();
         let finds = |pattern: &Pattern, id: &str| pattern.finds(id).is_some();
-        let is_plain = |pattern: &Pattern| self.figures.iter().any(|figure| finds(pattern, &figure.id));
+        let is_way = |way| matches!(way, Way::Id | Way::Beginning | Way::Star | Way::Parts);
+        let is_plain = |pattern: &Pattern| {
+            self.figures.iter().filter_map(|figure| pattern.finds(&figure.id)).any(is_way)
+        };
         self.ratios.iter().chain(&self.differences).any(|pair| pair.to == id)
             && !typed.is_empty()
             && self.reproductions.is_empty()

@@ -10,7 +10,7 @@ use crate::system;
 #[derive(Debug, Args)]
 #[command(after_help = system::NEEDS_LINUX)]
 pub struct Compare {
-    /// Files, @-1 (newest stored run), @-2, ..., @all, names of stored runs, or - (standard input); the older one first [default: the newest run after the newest older one with figures in common]
+    /// Files, @-1 (newest stored run), @-2, ..., @all, names of stored runs, or - (standard input); the older one first [default: the newest run, after the newest older one with half of its figures or else any]
     #[arg(value_name = "RESULT")]
     pub results: Vec<String>,
     /// The result that all others are compared with, if there are more than two [default: the first]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use oscost_report::Named;
 use oscost_report::bill::is_bill;
 use oscost_report::compare::{
-    Comparison, Rules, Verdict, compare, compare_sides, comparison, comparison_json, comparison_markdown,
+    Comparison, Rules, compare, compare_sides, comparison, comparison_json, comparison_markdown,
     comparison_whole, incomparable, left_out, matrix, matrix_markdown, matrix_whole,
 };
 use oscost_report::count::is_count;
@@ -76,7 +76,7 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         ));
     }
     let newer = results[1..].iter().filter(|other| other.started < results[0].started).count();
-    if newer > 0 {
+    if newer > 0 && options.base.is_none() && !options.cross_machine {
         let of = if results.len() == 2 { &names[1] } else { &format!("{newer} of the others") };
         let [base, of] = [&names[0], of].map(|name| Untrusted::new(name).terminal().to_string());
         talk.say(format!("{base} stands first, as the older one, and is newer than {of}"));
@@ -288,9 +288,9 @@ pub fn show(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
 /// How the program ends: `--fail-on` decides.
 fn exit(comparisons: &[Comparison<'_>], options: &Compare) -> Exit {
     let fails = |on: FailOn| options.fail_on.contains(&on);
-    if fails(FailOn::Slower) && comparisons.iter().any(|one| one.has(Verdict::Slower)) {
+    if fails(FailOn::Slower) && comparisons.iter().any(Comparison::is_slower) {
         Exit::Slower
-    } else if fails(FailOn::Unclear) && comparisons.iter().any(Comparison::is_blind) {
+    } else if fails(FailOn::Unclear) && comparisons.iter().any(|one| one.blind().0 > 0) {
         Exit::Unclear
     } else {
         Exit::Done

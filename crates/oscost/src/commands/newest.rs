@@ -1,8 +1,9 @@
 //! The two runs that `oscost compare` takes where nobody names any.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use oscost_report::compare::{NOTHING_IN_COMMON, incomparable, left_out};
+use oscost_report::compare::{incomparable, left_out};
 use oscost_results::{Outline, OutlineFigure, RunResult, Status, Store};
 
 use crate::exit::Ended;
@@ -11,11 +12,17 @@ use crate::words;
 
 /// Outlines that are read at first: most often the two are among them.
 const FIRST: usize = 24;
+/// So many are read at most where a worse pair is known.
+const MOST: usize = 500;
 /// Runs that are named where several are skipped for one reason.
 const NAMED: usize = 3;
+/// What is said of runs of one machine that are passed by.
+const LITTLE_IN_COMMON: &str = "few figures or none in common";
+/// What is said of a run without a number.
+const NOTHING: &str = "nothing was measured";
 
-/// The newest run of the store that can be held against an older one, by figures that `only` finds, and the newest such older
-/// one; what was passed by is said.
+/// The newest run of the store that can be held against an older one, by figures that `only` finds, and that older one: the newest
+/// that has half of these figures, or else any. What was passed by is said.
 pub fn newest_pair(
     store: &Store,
     only: &[String],
@@ -24,33 +31,36 @@ pub fn newest_pair(
     let mut paths = store.runs().map_err(Ended::misuse)?;
     paths.reverse();
     let mut runs: Vec<(usize, Outline)> = Vec::new();
+    // How far back, and why it cannot be read.
+    let mut damaged: Vec<(usize, String)> = Vec::new();
     let mut read = 0;
     // Outlines are read until the newest run has its older one: as many again each time.
     let found = loop {
         let more = read.max(FIRST).min(paths.len() - read);
         let outlines = oscost_results::load_outlines_of(&paths[read..read + more]);
-        outlines.unusable.iter().for_each(|error| talk.say(format!("skipped: {error}")));
-        // They are in the order of their paths, without those of damaged files.
-        let mut places = read..read + more;
-        runs.extend(
-            outlines
-                .runs
-                .into_iter()
-                .filter_map(|(path, run)| Some((places.find(|place| paths[*place] == path)? + 1, run))),
-        );
+        // Both are in the order of their paths.
+        let (mut whole, mut unusable) = (outlines.runs.into_iter().peekable(), outlines.unusable.into_iter());
+        for (place, path) in paths.iter().enumerate().skip(read).take(more) {
+            match whole.next_if(|(of, _)| of == path) {
+                Some((_, run)) => runs.push((place + 1, run)),
+                None => damaged.extend(unusable.next().map(|error| (place + 1, format!("skipped: {error}")))),
+            }
+        }
         read += more;
         let of_all = runs.iter().flat_map(|(_, run)| &run.figures);
         let ids: BTreeSet<&str> = of_all.map(|figure| figure.id.as_str()).collect();
         let found = only.iter().filter_map(|typed| words::meant(typed, &ids)).flat_map(|(_, found)| found);
         let asked: Option<BTreeSet<&str>> = (!only.is_empty()).then(|| found.collect());
         let found = Search::of(&runs, asked.as_ref());
-        if found.pair.is_some_and(|(newer, _)| Some(&newer) == found.holding.first()) || read == paths.len() {
+        if found.is_good || read == paths.len() || read >= MOST && found.pair.is_some() {
             if asked.is_some_and(|asked| asked.is_empty()) && !ids.is_empty() {
                 words::only(only, &ids, talk)?;
             }
             break found;
         }
     };
+    let last = found.pair.map_or(paths.len(), |(_, older)| runs[older].0);
+    damaged.iter().filter(|(back, _)| *back < last).for_each(|(_, words)| talk.say(words));
     let Some((newer, older)) = found.pair else {
         return Err(Ended::misuse(
             "no two stored runs can be compared: two are needed, of one machine, with a figure in common (oscost report @all)",
@@ -67,29 +77,32 @@ pub fn newest_pair(
     Ok(both.into_iter().unzip())
 }
 
-/// Of each id and revision the place of the newest run that has it; a bill has its program.
-type Newest<'r> = BTreeMap<(&'r str, u32), usize>;
+/// Of each id and revision the places of the runs that have it; a bill has its program.
+type Places<'r> = BTreeMap<(Cow<'r, str>, u32), Vec<usize>>;
 
 /// What a search among runs, the newest first, found; all are places in their list.
 struct Search {
     /// The newest run that has an older one to be held against, and that one.
     pair: Option<(usize, usize)>,
+    /// It is the newest run of all, and has half of its figures in common with the other: to read on finds no better one.
+    is_good: bool,
     /// Runs with a figure that was asked for; where none was, also bills.
     holding: Vec<usize>,
 }
 
 impl Search {
     fn of(runs: &[(usize, Outline)], asked: Option<&BTreeSet<&str>>) -> Self {
-        let mut found = Self { pair: None, holding: Vec::new() };
-        // By kind, machine and method, of each figure the newest run that has it: the runs are gone through once.
-        let mut groups: Vec<(&Outline, Newest<'_>)> = Vec::new();
+        let mut found = Self { pair: None, is_good: false, holding: Vec::new() };
+        // By kind, machine and method. The runs are gone through once.
+        let mut groups: Vec<(&Outline, Places<'_>)> = Vec::new();
+        let mut held = Vec::new();
         for (place, (_, run)) in runs.iter().enumerate() {
             let is_asked = |id: &str| asked.is_none_or(|asked| asked.contains(id));
             let is_there = |it: &&OutlineFigure| it.status == Status::Measured && is_asked(&it.id);
-            let program = run.bill.iter().filter(|_| asked.is_none()).filter_map(|bill| bill.program.first());
-            let figures = run.figures.iter().filter(is_there).map(|it| (&*it.id, it.revision));
-            let mut figures = figures.chain(program.map(|name| (&**name, 0))).peekable();
-            if figures.peek().is_none() {
+            let program = run.bill.iter().filter(|_| asked.is_none()).map(|bill| bill.program.join(" "));
+            let figures = run.figures.iter().filter(is_there).map(|it| (Cow::Borrowed(&*it.id), it.revision));
+            let figures: Vec<_> = figures.chain(program.map(|words| (Cow::Owned(words), 0))).collect();
+            if figures.is_empty() {
                 continue;
             }
             found.holding.push(place);
@@ -98,11 +111,22 @@ impl Search {
                 groups.push((run, BTreeMap::new()));
                 groups.len() - 1
             });
-            for figure in figures {
-                let newest = *groups[group].1.entry(figure).or_insert(place);
-                if newest < place {
-                    found.pair = Some(found.pair.map_or((newest, place), |pair| pair.min((newest, place))));
-                }
+            for figure in &figures {
+                groups[group].1.entry(figure.clone()).or_default().push(place);
+            }
+            held.push((place, group, figures));
+        }
+        for (newer, group, figures) in held {
+            let mut common: BTreeMap<usize, usize> = BTreeMap::new();
+            for place in figures.iter().flat_map(|figure| &groups[group].1[figure]).filter(|it| **it > newer)
+            {
+                *common.entry(*place).or_default() += 1;
+            }
+            let half = common.iter().find(|(_, count)| **count * 2 >= figures.len());
+            if let Some((older, _)) = half.or_else(|| common.iter().next()) {
+                found.pair = Some((newer, *older));
+                found.is_good = half.is_some() && found.holding.first() == Some(&newer);
+                break;
             }
         }
         found
@@ -114,15 +138,34 @@ impl Search {
         let mut kinds = Vec::new();
         let newest = &runs[newer].1;
         for (place, (back, run)) in runs[..older].iter().enumerate().filter(|(place, _)| *place != newer) {
+            let is_held = self.holding.contains(&place);
             let why = incomparable(run, newest);
-            if kind(run) != kind(newest) {
-                kinds.extend(why.filter(|_| kind(run) != [false; 2]));
-            } else if self.holding.contains(&place) {
-                let with =
-                    if place < newer { "an older run".to_owned() } else { format!("@-{}", runs[newer].0) };
-                let why = why.map_or_else(|| format!("{NOTHING_IN_COMMON} with {with}"), str::to_owned);
-                whys.entry(why).or_default().push(format!("@-{back}"));
-            }
+            let is_other = kind(run) != kind(newest);
+            let why = match (place < newer, run.bill.is_some()) {
+                // Of what lies between, other kinds are counted.
+                (false, _) if is_other => {
+                    kinds.extend(why.filter(|_| kind(run) != [false; 2]));
+                    continue;
+                }
+                (_, false) if !is_held && run.figures.iter().all(|it| it.status != Status::Measured) => {
+                    NOTHING.to_owned()
+                }
+                _ if !is_held => continue,
+                (true, true) if is_other || why.is_none() => {
+                    "there is no older bill of its program".to_owned()
+                }
+                (true, false) if is_other => format!("{LITTLE_IN_COMMON} with an older run"),
+                (false, true) if why.is_none() => "of another program".to_owned(),
+                (before, _) => why.map_or_else(
+                    || {
+                        let with = format!("@-{}", runs[newer].0);
+                        let with = if before { "an older run" } else { &with };
+                        format!("{LITTLE_IN_COMMON} with {with}")
+                    },
+                    str::to_owned,
+                ),
+            };
+            whys.entry(why).or_default().push(format!("@-{back}"));
         }
         let skipped = whys.into_iter().map(|(why, names)| {
             let more = names.len().saturating_sub(NAMED);
@@ -147,15 +190,18 @@ mod tests {
 
     use super::*;
 
-    /// A run of these ids; an empty list is a bill.
+    /// A run of these ids; an empty list is a bill of a program that is called as the machine.
     fn run(machine: &str, ids: &[&str]) -> Outline {
         let bare = oscost_results::from_bytes(include_bytes!("../../../results/tests/samples/v2.json"));
         let mut result = bare.expect("a sample");
         result.machine.cpu_model = machine.to_owned();
         let mut figure = result.figures.remove(0);
         figure.status = Status::Measured;
-        let program = vec!["true".to_owned()];
+        let program = vec!["sh".to_owned(), machine.to_owned()];
         result.bill = ids.is_empty().then(|| Box::new(Bill { program, ..Bill::default() }));
+        if result.bill.is_some() {
+            result.machine.cpu_model = "x".to_owned();
+        }
         let named = |id: &&str| oscost_results::Figure { id: (*id).to_owned(), ..figure.clone() };
         result.figures = ids.iter().map(named).collect();
         let bytes = oscost_results::to_bytes(&result).expect("JSON");
@@ -177,23 +223,35 @@ mod tests {
         let runs: [(&str, &[&str]); 7] =
             [("x", &bare), ("x", &one), ("y", &bare), ("x", &[]), ("x", &one), ("x", &bare), ("x", &bare)];
         let passed = between(&[
-            "@-2, @-5 are skipped: no figure in common with @-1",
+            "@-2, @-5 are skipped: few figures or none in common with @-1",
             "@-3 is skipped: of another machine",
             "left out: 1 bill",
         ]);
         assert_eq!(found(&runs, None), Some((1, 6, passed)));
         assert_eq!(found(&runs, Some(&["c"])), Some((2, 5, between(&["left out: 1 bill"]))));
         assert_eq!(found(&runs, Some(&["d"])), None);
+        // One figure of three is in common with the run before, and all with an older one.
+        let three: [(&str, &[&str]); 3] = [("x", &["a", "b", "c"]), ("x", &one), ("x", &["a", "b", "c"])];
+        let passed = between(&["@-2 is skipped: few figures or none in common with @-1"]);
+        assert_eq!(found(&three, None), Some((1, 3, passed)));
+        assert_eq!(found(&three[..2], None), Some((1, 2, between(&[]))), "better than nothing");
         // The newest one has nothing in common with any.
         let lonely: [(&str, &[&str]); 4] = [("x", &other), ("y", &bare), ("x", &one), ("x", &one)];
         let passed = between(&[
-            "@-1 is skipped: no figure in common with an older run",
+            "@-1 is skipped: few figures or none in common with an older run",
             "@-2 is skipped: of another machine",
         ]);
         assert_eq!(found(&lonely, None), Some((3, 4, passed)));
         // The newest is a bill: of the same program there is an older one, whatever lies between.
         let bills: [(&str, &[&str]); 4] = [("x", &[]), ("x", &bare), ("x", &[]), ("x", &bare)];
         assert_eq!(found(&bills, None), Some((1, 3, between(&[]))));
-        assert_eq!(found(&bills, Some(&["a"])), Some((2, 4, between(&["left out: 2 bills"]))));
+        // A run before two bills is told of, and so is a bill of another program.
+        let first: [(&str, &[&str]); 4] = [("x", &bare), ("y", &[]), ("x", &[]), ("x", &[])];
+        let passed = between(&[
+            "@-1 is skipped: few figures or none in common with an older run",
+            "@-2 is skipped: there is no older bill of its program",
+        ]);
+        assert_eq!(found(&first, None), Some((3, 4, passed)));
+        assert_eq!(found(&bills, Some(&["a"])), Some((2, 4, between(&["left out: 1 bill"]))));
     }
 }

@@ -87,7 +87,7 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
         names.iter().zip(&loaded.results).map(|(name, (_, result))| Named { name, result }).collect();
     if options.spread {
         let shown = match options.format {
-            Format::Markdown => oscost_report::spread_markdown(&named, &mut text),
+            Format::Markdown => oscost_report::spread_markdown(&named, talk.verbose, &mut text),
             _ if talk.verbose => oscost_report::spread_whole(&named, &style, &mut text),
             _ => oscost_report::spread(&named, &style, &mut text),
         };

@@ -79,7 +79,7 @@ fn a_baseline_that_nobody_asked_for_fails_no_job() {
             let mut asked = oscost_results::load(&now).unwrap().figures.remove(0);
             asked.id = "semaphore/system_v".to_owned();
             result.figures.push(asked);
-            result.plan.patterns = vec!["system_v".to_owned()];
+            result.plan.patterns = vec!["semaphore/system_v".to_owned()];
             let pair = serde_json::json!(
                 {"of": "semaphore/system_v", "to": ID, "quantity": "paired", "unit": "ratio", "value": 1.0}
             );
@@ -88,13 +88,23 @@ fn a_baseline_that_nobody_asked_for_fails_no_job() {
     };
     with_baseline(&half, "a.json");
     with_baseline(&now, "b.json");
-    let done = home.ask(&["compare", "a.json", "b.json", "--fail-on", "slower,unclear"]);
+    let done = home.ask(&["compare", "a.json", "b.json", "--fail-on", "slower"]);
     done.well().shows("1 slower").shows("1 slower figure is a baseline that nobody asked for");
     changed(&home.path().join("b.json"), &home.path().join("asked.json"), &|result| {
         result.plan.patterns.push(ID.to_owned());
     });
     let done = home.ask(&["compare", "a.json", "asked.json", "--fail-on", "slower"]);
     assert_eq!(done.code, Some(1), "asked for in one of the two: {done:?}");
+    let done = home.ask(&["compare", "a.json", "b.json", "--fail-on", "slower", "--only", ID]);
+    assert_eq!(done.code, Some(1), "asked for now: {done:?}");
+    // A word may mean what it does not name.
+    for name in ["a.json", "b.json"] {
+        changed(&home.path().join(name), &home.path().join(name), &|result| {
+            result.plan.patterns = vec!["system_v".to_owned()];
+        });
+    }
+    let done = home.ask(&["compare", "a.json", "b.json", "--fail-on", "slower"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
 }
 
 /// Without names the newest two that can be compared are, and what lies between them is told.

@@ -103,7 +103,7 @@ fn older_runs_are_found_behind_any_number_of_others() {
     store(59, &|result| drop(result.figures.drain(..1)));
     let newest = home.ask(&["compare"]);
     newest.well().shows("@-60 2026-11-10 10:00 \u{2192} @-1 2026-11-10 10:59").says("left out: 57 bills");
-    newest.says("@-2 is skipped: no figure in common with @-1");
+    newest.says("@-2 is skipped: few figures or none in common with @-1");
     home.ask(&["compare", "--only", ID]).well().shows("@-60 2026-11-10 10:00 \u{2192} @-2 ");
     let all = home.ask(&["compare", "@all"]);
     all.well().says("left out: 57 bills").shows("All against 2026-11-10T10-00-00Z-9f2c41d0");

@@ -39,7 +39,7 @@ fn row(row: &Compared, verdict: &str) -> Value {
     let side = |of: &oscost_results::Estimate| json!({"value": of.value, "low": of.low, "high": of.high});
     json!({
         "id": row.id, "quantity": row.quantity, "unit": row.unit, "verdict": verdict, "why": row.why,
-        "a": side(&row.a), "b": side(&row.b), "changed": row.changed,
+        "a": side(&row.a), "b": side(&row.b), "changed": row.changed, "baseline_only": row.baseline_only,
         "change": row.change.map(|change| json!({
             "value": change.change, "low": change.low, "high": change.high, "level": change.level,
         })),

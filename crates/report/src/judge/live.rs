@@ -59,7 +59,7 @@ pub fn look_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>, share: 
     }
     comparison.rows = pronounce(asked, rules.threshold, share);
     open |= comparison.rows.iter().any(|row| row.verdict == Verdict::Unclear && row.change.is_some());
-    mark_baselines(&mut comparison.rows, a, b);
+    mark_baselines(&mut comparison.rows, a, b, rules);
     comparison.rows.small_sort_by(by_size);
     LiveLook { comparison, open }
 }

@@ -36,7 +36,7 @@ pub use oscost_stats::compare::Verdict;
 pub(crate) use other_cpu::is_beside_others;
 pub use spread::left_out;
 pub(crate) use surroundings::apart;
-pub use surroundings::{NOTHING_IN_COMMON, Origin, incomparable};
+pub use surroundings::{Origin, incomparable};
 pub use verdict::name_of_pair;
 pub use watch::Watch;
 
@@ -290,7 +290,7 @@ fn sided<'a>(
     comparison.pairs = rows.split_off(figures);
     paired::decide(&mut rows, &comparison.pairs, rules.threshold);
     comparison.rows = rows;
-    mark_baselines(&mut comparison.rows, a, b);
+    mark_baselines(&mut comparison.rows, a, b, rules);
     comparison.rows.small_sort_by(by_size);
     comparison.pairs.small_sort_by(by_size);
     comparison
@@ -302,10 +302,11 @@ fn ids<'r>(a: &[Named<'r>], b: &[Named<'r>]) -> Vec<&'r str> {
     distinct(figures.map(|figure| figure.id.as_str()))
 }
 
-/// Marks what nobody asked for.
-fn mark_baselines(rows: &mut [Compared], a: &[Named<'_>], b: &[Named<'_>]) {
+/// Marks what nobody asked for, neither when it was measured nor now.
+fn mark_baselines(rows: &mut [Compared], a: &[Named<'_>], b: &[Named<'_>], rules: Rules<'_>) {
     for row in rows {
-        row.baseline_only = a.iter().chain(b).all(|named| named.result.is_baseline_only(&row.id));
+        let is_of = |named: &Named<'_>| named.result.is_baseline_only(&row.id);
+        row.baseline_only = rules.only.is_none() && a.iter().chain(b).all(is_of);
     }
 }
 
@@ -336,16 +337,10 @@ impl Comparison<'_> {
         self.rows.iter().filter(move |row| row.verdict == verdict)
     }
 
-    /// Whether a figure that somebody asked for has this verdict.
+    /// Whether a figure that somebody asked for got slower.
     #[must_use]
-    pub fn has(&self, verdict: Verdict) -> bool {
-        self.of(verdict).any(|row| !row.baseline_only)
-    }
-
-    /// Whether a figure that somebody asked for could not be judged.
-    #[must_use]
-    pub fn is_blind(&self) -> bool {
-        self.has(Verdict::Unclear) || self.blind().0 > self.of(Verdict::Unclear).count()
+    pub fn is_slower(&self) -> bool {
+        self.of(Verdict::Slower).any(|row| !row.baseline_only)
     }
 
     /// How many figures could not be judged, and of how many: unclear, or measured on one side alone, or withheld.

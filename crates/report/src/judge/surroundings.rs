@@ -203,7 +203,7 @@ pub(super) const COUNT: &str = "counts of instructions are not times";
 /// Why a bill is not.
 pub(super) const BILL: &str = "a bill is no price list";
 /// What is said of a result without a figure that another one has.
-pub const NOTHING_IN_COMMON: &str = "no figure in common";
+pub(super) const NOTHING_IN_COMMON: &str = "no figure in common";
 
 /// Why two results hold things of different kinds.
 fn other_kind(a: Origin<'_>, b: Origin<'_>) -> Option<&'static str> {

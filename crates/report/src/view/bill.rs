@@ -74,25 +74,25 @@ fn title(result: &RunResult, bill: &Bill, unicode: bool) -> String {
 /// What the free run took, and how it was counted. Threads are those of all processes, also of children that ran before.
 fn head(result: &RunResult, bill: &Bill, unicode: bool) -> Vec<String> {
     let Some(first) = bill.counted.first() else { return Vec::new() };
-    let time = |ns: u64| duration(ns as f64);
+    let started = if bill.pid.is_some() { ("new child", "new children") } else { ("child", "children") };
     let many = |count: u64, one: &str, many: &str| {
         format!("{} {}", large(count), if count == 1 { one } else { many })
     };
     let ran = |words: &str, usage: Usage| {
         format!(
             "{words} {} wall, {} user, {} system; {}, {}; {}, {}",
-            time(usage.wall_ns),
-            time(usage.user_ns),
-            time(usage.system_ns),
+            duration(usage.wall_ns as f64),
+            duration(usage.user_ns as f64),
+            duration(usage.system_ns as f64),
             many(usage.switches.voluntary + usage.switches.involuntary, "switch", "switches"),
             many(usage.faults.minor + usage.faults.major, "fault", "faults"),
             several(first.threads, "thread", "threads"),
-            several(first.children, "child", "children"),
+            several(first.children, started.0, started.1),
         )
     };
     let mut lines = vec![match bill.free {
         Some(free) => ran("free run", free),
-        None => ran("counted for", first.usage) + " started meanwhile",
+        None => ran("counted for", first.usage),
     }];
     let is_cut = first.ended == Ended::CutShort || result.partial && !first.complete;
     lines.push(counted(bill, first, is_cut));

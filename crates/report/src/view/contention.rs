@@ -95,7 +95,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     if cells.is_empty() {
         return None;
     }
-    let mut told_first = "Workers take a lock, hold it for a calibrated spin, and give it back; a cell is the time from one turn to the next turn of any worker: the hold time and more, unless several may hold the lock at once. Hand-off: the worker that waited longest gets the lock, at one switch a turn. Barging: a running worker takes it first, which is cheap and unfair."
+    let mut told_first = "Workers take a lock, hold it for a calibrated spin, and give it back; a cell is the time from one turn to the next turn of any worker: the hold time and more, unless several may hold the lock at once. Hand-off: a worker that waits gets the lock, at one switch a turn. Barging: a running worker takes it first, which is cheap and unfair."
         .to_owned();
     if cells.iter().any(|cell| cell.hold == 0) {
         told_first.push(' ');

@@ -121,7 +121,7 @@ fn the_time_of_a_program_that_ran_anyway_is_not_said_to_be_none() {
     let one = CountedRun { way: CountingWay::Ebpf, usage, ..CountedRun::default() };
     let text = shown(Bill { pid: Some(7), counted: vec![one], ..Bill::default() });
     text.says("its system time, about 20.0 ms, is not known well enough to check this");
-    text.says("0 children started meanwhile");
+    text.says("0 new children");
 }
 
 /// What is saved of sleeps was told as CPU time, and could be more than all of it.

@@ -31,7 +31,7 @@ fn at(runs: &[RunResult], width: usize, whole: bool) -> String {
     let write = if whole { spread_whole } else { spread };
     write(&named, &style(width, false), &mut out).unwrap();
     let mut markdown = Vec::new();
-    spread_markdown(&named, &mut markdown).unwrap();
+    spread_markdown(&named, true, &mut markdown).unwrap();
     let text = String::from_utf8(out).unwrap();
     let cells = |text: &str| text.lines().filter(|line| line.contains(ID)).count();
     assert_eq!(cells(&text), cells(&String::from_utf8(markdown).unwrap()), "both say the same");
