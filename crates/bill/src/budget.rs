@@ -288,9 +288,15 @@ mod tests {
         one.calls.extend([of("clone3", "process, waited for", 7)]);
         one.calls.extend([of("newfstatat", "", 8), of("newfstatat", "descriptor", 6)]);
         let one = [one];
-        for (text, count) in
-            [("semop=0", 7), ("semtimedop=0", 4), ("open=0", 2), ("fork=0", 5), ("stat=0", 8), ("fstat=0", 6)]
-        {
+        for (text, count) in [
+            ("semop=0", 7),
+            ("semtimedop=0", 4),
+            ("open=0", 2),
+            ("fork=0", 5),
+            ("read=0", 5),
+            ("stat=0", 8),
+            ("fstat=0", 6),
+        ] {
             let known = BudgetBound::parse(text, |name| ["semop", "semtimedop", "read"].contains(&name));
             let judged = known.expect("a bound").judge(&Bill { counted: one.to_vec(), ..Bill::default() });
             assert_eq!((judged.counted, judged.kept), (count, Some(false)), "{text}");

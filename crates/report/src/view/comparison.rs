@@ -211,7 +211,7 @@ fn answer(comparison: &Comparison<'_>) -> Vec<String> {
     let unasked = comparison.of(Verdict::Slower).filter(|row| row.baseline_only).count();
     if unasked > 0 {
         let what = counted(unasked, "slower figure is a baseline", "slower figures are baselines");
-        answer.push(format!("{what} that nobody asked for: --fail-on slower passes by."));
+        answer.push(format!("{what} that nobody asked for, which --fail-on slower ignores."));
     }
     let (blind, all) = comparison.blind();
     if blind > 0 && !comparison.rows.is_empty() {
