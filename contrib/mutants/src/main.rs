@@ -407,3 +407,26 @@ fn judge_all(mutants: &[Mutant], tests: &[trial::Test], options: &Options) -> Ve
     });
     ends.into_iter().map(|end| end.into_inner().unwrap_or(None)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row that speaks of source that is gone, or of a line that is none of its file, would never match.
+    #[test]
+    fn every_row_speaks_of_source_that_is_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let rows = argued(&root);
+        assert!(rows.len() > 100, "{}", rows.len());
+        for Argued { file, before, line, .. } in rows {
+            let source =
+                std::fs::read_to_string(root.join(&file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+            let holds =
+                |text: &str| text.contains(&before) && line.as_ref().is_none_or(|part| text.contains(part));
+            assert!(
+                source.lines().any(holds) || (line.is_none() && holds(&source)),
+                "{file}: {before} {line:?}"
+            );
+        }
+    }
+}

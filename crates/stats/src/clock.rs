@@ -280,7 +280,11 @@ mod tests {
         // One that is not divided, or too few of them, leave the unit.
         assert_eq!(of(&[45_936, 60_752, 68_096, 146_160, 165_297]), Some((1.0, 560)));
         assert_eq!(of(&ticks[..3]), Some((1.0, 560)));
-        assert_eq!(of(&ticks[..DIVIDED as usize - 2]), Some((16.0, 560)), "beside the two that all have");
+        let enough = DIVIDED as usize - 2;
+        assert_eq!(of(&ticks[..enough]), Some((16.0, 560)), "beside the two that all have");
+        // Nothing is divided by everything.
+        let with_nothing = of(&[&ticks[..enough - 1], &[0]].concat());
+        assert_eq!(with_nothing.map(|(step, _)| step), Some(1.0));
     }
 
     #[test]
