@@ -180,6 +180,12 @@ mod tests {
     }
 
     #[test]
+    fn a_past_run_of_an_older_version_is_one_of_today() {
+        let versions = SAMPLES.map(|sample| past_from_bytes(sample).unwrap().version);
+        assert_eq!(versions, [crate::VERSION; 2]);
+    }
+
+    #[test]
     fn what_is_refused_whole_is_no_past_run() {
         for bytes in [&b"{}"[..], b"", &SAMPLES[1][..SAMPLES[1].len() / 2]] {
             assert_eq!(past_from_bytes(bytes).err(), from_bytes(bytes).err());

@@ -400,4 +400,40 @@ mod tests {
             ("1970-01-01T23:59:59Z", 0, true)
         );
     }
+
+    #[test]
+    fn a_baseline_is_one_that_no_plain_word_asked_for() {
+        let mut result = crate::from_bytes(include_bytes!("../tests/samples/v2.json")).unwrap();
+        let named = |id: &str| Figure { id: id.to_owned(), ..result.figures[0].clone() };
+        result.figures = ["lock/one", "lock/other"].map(named).to_vec();
+        let pair =
+            || PairedValue { of: "lock/one".into(), to: "lock/other".into(), ..PairedValue::default() };
+        let reproductions = std::mem::take(&mut result.reproductions);
+        (result.ratios, result.differences) = (vec![pair()], Vec::new());
+        let is = |result: &RunResult, typed: &[&str]| {
+            let mut result = result.clone();
+            result.plan.patterns = typed.iter().map(|&typed| typed.to_owned()).collect();
+            ["lock/one", "lock/other"].map(|id| result.is_baseline_only(id))
+        };
+        for typed in [&["lock/one"][..], &["lock/on*"]] {
+            assert_eq!(is(&result, typed), [false, true], "{typed:?}");
+        }
+        for typed in [
+            &[][..],
+            &["one"],
+            &["lock"],
+            &["lock/*"],
+            &["lock/one", "lock/other"],
+            &["lock/one", "elsewhere"],
+        ] {
+            assert_eq!(is(&result, typed), [false, false], "{typed:?}");
+        }
+        result.differences = std::mem::take(&mut result.ratios);
+        assert_eq!(is(&result, &["lock/one"]), [false, true]);
+        result.differences.clear();
+        assert_eq!(is(&result, &["lock/one"]), [false, false], "nothing is divided by it");
+        result.ratios = vec![pair()];
+        result.reproductions = reproductions;
+        assert_eq!(is(&result, &["lock/one"]), [false, false], "a document measures what it needs");
+    }
 }
