@@ -204,7 +204,7 @@ pub(crate) mod tests {
     fn of_an_emulated_kernel_neither_its_file_nor_what_tells_nothing_is_told() {
         let mut result = sample();
         let emulation = serde_json::json!({
-            "emulator": "qemu 7", "machine": "q35", "cpu_model": "max", "memory_mib": 512, "image": "/home/eve/bzImage",
+            "emulator": "qemu 7", "machine": "q35", "cpu_model": "max", "memory_mib": 512, "image": "bzImage-of-eve",
             "append": "quiet mitigations=off user=eve", "image_checksum": "0a1b2c3d",
         });
         result.conditions.emulation = serde_json::from_value(emulation).expect("an emulation");

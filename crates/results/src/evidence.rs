@@ -185,6 +185,7 @@ mod tests {
         for far in [1.1e-9, -1.1e-9, 1.0] {
             assert!(!Expectation::Exactly(0.0).holds(far), "{far}");
         }
+        assert_eq!([-2.0, 0.0, 2.0].map(|it| Expectation::Exactly(2.0).holds(it)), [false, false, true]);
         let between = Expectation::Between { at_least: 1.0, at_most: 2.0 };
         assert_eq!([0.99, 1.0, 1.5, 2.0, 2.01].map(|it| between.holds(it)), [false, true, true, true, false]);
         assert!(!between.holds(f64::NAN) && !Expectation::Exactly(1.0).holds(f64::NAN));

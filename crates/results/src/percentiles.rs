@@ -329,6 +329,14 @@ mod tests {
     }
 
     #[test]
+    fn an_eviction_is_one_that_made_a_line_slow_to_read() {
+        let evicts = |line_ns, after| FirstCalls { line_ns, ..first(after) }.evicts();
+        let lines = [None, Some(4.9), Some(5.0), Some(90.0)];
+        assert_eq!(lines.map(|line| evicts(line, FirstCallAfter::Eviction)), [false, false, true, true]);
+        assert!(evicts(None, FirstCallAfter::Idleness) && !evicts(Some(90.0), FirstCallAfter::Unknown));
+    }
+
+    #[test]
     fn a_pass_alone_is_held_against_one_of_a_batch() {
         let difference = |alone_ns, batch_ns| BesideBatch { alone_ns, batch_ns }.difference();
         assert_eq!(difference(30.0, 20.0), Some(0.5));

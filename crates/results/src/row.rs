@@ -170,6 +170,15 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_a_result_in_memory_are_withdrawn_as_those_of_a_file_are() {
+        let mut result = from_bytes(SAMPLES[1]).unwrap();
+        result.figures.truncate(1);
+        "file/list/entries_10/processes_2/shared".clone_into(&mut result.figures[0].id);
+        (result.figures[0].revision, result.figures[0].status) = (1, crate::Status::Measured);
+        assert_eq!(Outline::of(&result).figures[0].status, crate::Status::Withdrawn);
+    }
+
+    #[test]
     fn runs_have_ids_of_their_own_and_copies_have_one() {
         let [one, other] = SAMPLES.map(|sample| from_bytes(sample).unwrap());
         let id = |result: &RunResult| Outline::of(result).result_id();

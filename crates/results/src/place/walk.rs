@@ -181,6 +181,7 @@ fn is_own_and_empty(directory: &OwnedFd) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
     use std::os::unix::fs::{MetadataExt, symlink};
 
     use super::*;
@@ -218,6 +219,12 @@ mod tests {
             assert!(walk(&home.path().join("file/below"), make).is_err());
             assert!(walk(&home.path().join("file/below/that"), make).is_err());
         }
+        // Nor has a pipe that has no path, and no folder can take its place.
+        let (pipe, _other) = std::io::pipe().unwrap();
+        let link = PathBuf::from(format!("/proc/self/fd/{}", pipe.as_raw_fd()));
+        assert!(matches!(walk(&link, None), Ok(End::Name { magic: true, .. })));
+        assert!(walk(&link.join("below"), None).is_err());
+        assert!(walk(&link, Some(&make)).is_err());
     }
 
     #[test]

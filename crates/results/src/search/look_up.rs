@@ -250,6 +250,9 @@ mod tests {
         assert_eq!(found("zz/size_4"), None, "ids have it");
         assert_eq!(found("a/depth_4"), None, "no id has such a part");
         assert_eq!(found("a/size5"), None, "no number of that form");
+        // With its parts in the place of others, which only one of them is like, it would be an id.
+        let other = wrong_number("b/size_7", &["a/size_4"], |id| id == "b/size_7");
+        assert_eq!(other, part("size_7", &["4"]));
     }
 
     /// Ids that no list holds: whatever p is up to 255, with q up to 9.

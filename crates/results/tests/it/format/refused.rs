@@ -53,6 +53,15 @@ fn a_file_that_another_program_rewrote_is_told_from_other_files() {
         matches!(from_bytes(&dos), Err(Refused::Damaged { reason }) if reason.contains("another program"))
     );
     dos.clear();
+    // One byte of the first two lines is another one, behind the digits or before them.
+    for at in [0, V1.iter().skip(2).position(|&byte| byte == b'\n').unwrap() + 1] {
+        let mut changed = V1.to_vec();
+        changed[at] = b' ';
+        assert!(
+            matches!(from_bytes(&changed), Err(Refused::Damaged { reason }) if reason.contains("another program")),
+            "byte {at}"
+        );
+    }
     let text = b"a text that is longer than the name of the format\n";
     for other in [&b"\x7fELF\x02\x01"[..], b"{}", b"{\"a\": 1}\n", b"[]", b"\xff\xfe", b"null", b" ", text] {
         assert!(matches!(from_bytes(other), Err(Refused::NotAResult { .. })), "{other:?}");
