@@ -229,6 +229,17 @@ pub(crate) mod tests {
         }
     }
 
+    #[test]
+    fn of_a_tracer_its_number_alone_is_taken_out() {
+        for (text, expected) in [
+            ("process 4321 traced what was measured", "a process traced what was measured"),
+            ("process 4x traced what was measured", "process 4x traced what was measured"),
+            ("nobody traced what was measured", "nobody traced what was measured"),
+        ] {
+            assert_eq!(without_tracer(text), expected);
+        }
+    }
+
     /// Percentiles of operations beside a task of this name, and a timer.
     pub(crate) fn timed_alone_beside(name: &str) -> crate::Percentiles {
         let gaps = |cause: &str, by: &str| {
@@ -255,7 +266,7 @@ pub(crate) mod tests {
         let path = format!("/home/{NAME}/x");
         whole.note = Some(NAME.to_owned());
         whole.started = "2026-11-22T13:14:15Z".to_owned();
-        whole.plan.directory = Some(path.clone());
+        whole.plan.directory = Some(NAME.to_owned());
         whole.plan.arguments = vec![NAME.to_owned()];
         whole.warnings.push(format!("cannot read {path}"));
         whole.conditions.boot_id = Some(NAME.to_owned());
@@ -268,9 +279,13 @@ pub(crate) mod tests {
             program: vec![path.clone(), format!("--user={NAME}")],
             pid: Some(4321),
             counted: vec![crate::bill::CountedRun::default()],
+            items: vec![crate::bill::BillItem::default()],
             ..crate::bill::Bill::default()
         };
-        for unknown in [&mut bill.unknown, &mut bill.counted[0].unknown] {
+        bill.counted[0].calls.push(crate::bill::Call::default());
+        let counted = &mut bill.counted[0];
+        let of_counted = [&mut counted.unknown, &mut counted.calls[0].unknown];
+        for unknown in of_counted.into_iter().chain([&mut bill.unknown, &mut bill.items[0].unknown]) {
             unknown.insert("owner".into(), NAME.into());
         }
         whole.bill = Some(Box::new(bill));
@@ -280,6 +295,7 @@ pub(crate) mod tests {
         circumstances.unknown.insert("owner".into(), NAME.into());
         figure.launches[0].unknown.insert("owner".into(), NAME.into());
         figure.percentiles = Some(timed_alone_beside(NAME));
+        figure.evidence.tracer_pid = Some(4321);
         let maps = [
             &mut whole.unknown,
             &mut whole.conditions.unknown,
@@ -312,6 +328,7 @@ pub(crate) mod tests {
         let gaps = anonymous.figures[0].percentiles.iter().flat_map(|it| &it.account.gaps);
         let timer = (GapCause::Interrupt, Some("timer".to_owned()));
         assert_eq!(gaps.map(by).collect::<Vec<_>>(), [(GapCause::Preemption, None), timer]);
+        assert_eq!(anonymous.figures[0].evidence.tracer_pid, None);
         let circumstances = &anonymous.figures[0].launches[0].circumstances;
         assert_eq!(
             (circumstances.tracer_pid, circumstances.seccomp_mode),

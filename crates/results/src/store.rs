@@ -256,6 +256,19 @@ mod tests {
         RunResult { note: Some(note.to_owned()), ..from_bytes(SAMPLE).unwrap() }
     }
 
+    #[test]
+    fn files_are_read_in_their_order_by_all_cpus() {
+        let home = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> = (0..9).map(|at| home.path().join(format!("{at}.json"))).collect();
+        for (at, path) in paths.iter().enumerate().skip(1) {
+            fs::write(path, crate::to_bytes(&sample(&at.to_string())).unwrap()).unwrap();
+        }
+        let read = load_all(&paths);
+        assert!(matches!(&read[0], Err(LoadError::Io(_))), "there is none: {:?}", read[0]);
+        let notes: Vec<_> = read.into_iter().skip(1).map(|it| it.unwrap().note.unwrap()).collect();
+        assert_eq!(notes, (1..9).map(|at: u32| at.to_string()).collect::<Vec<_>>());
+    }
+
     fn notes(loaded: &Loaded) -> Vec<&str> {
         loaded.results.iter().filter_map(|(_, result)| result.note.as_deref()).collect()
     }

@@ -132,6 +132,22 @@ mod tests {
     }
 
     #[test]
+    fn what_counted_a_call_in_some_operations_saw_its_marks() {
+        let (before, _) = old("0.1.0", Some(2), true);
+        let is_one = |figure: &&crate::Figure| {
+            figure.evidence.verdict == Verdict::Checked && figure.evidence.system_calls.is_empty()
+        };
+        let mut evidence = before.figures.iter().find(is_one).unwrap().evidence.clone();
+        evidence.system_calls.insert("futex".to_owned(), 0.01);
+        let was = evidence.clone();
+        take_back(&mut evidence, "0.1.0", Some(2));
+        assert_eq!(evidence, was);
+        evidence.system_calls.insert("futex".to_owned(), 0.0);
+        take_back(&mut evidence, "0.1.0", Some(2));
+        assert_eq!(evidence.verdict, Verdict::Unchecked);
+    }
+
+    #[test]
     fn versions_are_compared_by_number() {
         for older in ["0.1.0", "0.0.9", "0.1.99-rc1", "0.1"] {
             assert!(is_older(older), "{older}");

@@ -136,3 +136,15 @@ pub struct Budget {
     #[serde(default)]
     pub kept: Option<bool>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_saved_is_what_the_other_costs_less() {
+        let saving = Saving { now_ns: 90.0, then_ns: 20.0, ..Saving::default() };
+        assert_eq!((saving.saved_ns(), saving.is_of_waiting()), (70.0, false));
+        assert!(Saving { rule: "same_cpu".to_owned(), ..saving }.is_of_waiting());
+    }
+}

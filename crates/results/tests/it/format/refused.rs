@@ -53,8 +53,9 @@ fn a_file_that_another_program_rewrote_is_told_from_other_files() {
         matches!(from_bytes(&dos), Err(Refused::Damaged { reason }) if reason.contains("another program"))
     );
     dos.clear();
-    // One byte of the first two lines is another one, behind the digits or before them.
-    for at in [0, V1.iter().skip(2).position(|&byte| byte == b'\n').unwrap() + 1] {
+    // One byte of the first two lines is another one: before the digits, among them, or behind them.
+    let end = V1.iter().skip(2).position(|&byte| byte == b'\n').unwrap();
+    for at in [0, end - 3, end + 1] {
         let mut changed = V1.to_vec();
         changed[at] = b' ';
         assert!(
