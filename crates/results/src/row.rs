@@ -195,6 +195,10 @@ mod tests {
             change(&mut changed);
             assert_ne!(id(&changed), id(&one));
         }
-        assert_eq!([&one, &other].map(|it| id(it).to_string()), ["220ec67b6a534706", "1c46dc33bddfcec1"], "others keep them");
+        assert_eq!(
+            [&one, &other].map(|it| id(it).to_string()),
+            ["220ec67b6a534706", "1c46dc33bddfcec1"],
+            "others keep them"
+        );
     }
 }

@@ -172,6 +172,7 @@ impl Directory {
 mod tests {
     use std::io::Write;
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
     use crate::place::{NewFile, PRIVATE};
@@ -286,6 +287,32 @@ mod tests {
         directory.sweep().unwrap();
         assert!(!home.path().join(drawn).exists());
         assert!(others.iter().all(|name| home.path().join(name).exists()));
+    }
+
+    #[test]
+    fn a_file_that_is_begun_beside_sweeps_keeps_its_name() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = || Directory::make_private(home.path(), None).unwrap();
+        let ended = AtomicBool::new(false);
+        let sweep = || {
+            let directory = directory();
+            while !ended.load(Ordering::Relaxed) {
+                directory.sweep().unwrap();
+            }
+        };
+        let kept = std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(sweep);
+            }
+            let directory = directory();
+            let keeps = |_| {
+                NewFile::begin_named(&directory, PRIVATE).and_then(|mut new| directory.has_name(new.file()))
+            };
+            let kept: Vec<io::Result<bool>> = (0..2000).map(keeps).collect();
+            ended.store(true, Ordering::Relaxed);
+            kept
+        });
+        assert!(kept.iter().all(|kept| matches!(kept, Ok(true))), "{kept:?}");
     }
 
     #[test]
