@@ -296,6 +296,9 @@ pub(crate) mod tests {
         figure.launches[0].unknown.insert("owner".into(), NAME.into());
         figure.percentiles = Some(timed_alone_beside(NAME));
         figure.evidence.tracer_pid = Some(4321);
+        let mut alone = figure.launches[0].clone();
+        alone.circumstances.tracer_pid = Some(0);
+        figure.launches.push(alone);
         let maps = [
             &mut whole.unknown,
             &mut whole.conditions.unknown,
@@ -329,6 +332,7 @@ pub(crate) mod tests {
         let timer = (GapCause::Interrupt, Some("timer".to_owned()));
         assert_eq!(gaps.map(by).collect::<Vec<_>>(), [(GapCause::Preemption, None), timer]);
         assert_eq!(anonymous.figures[0].evidence.tracer_pid, None);
+        assert_eq!(anonymous.figures[0].launches[1].circumstances.tracer_pid, Some(0), "nobody is nobody");
         let circumstances = &anonymous.figures[0].launches[0].circumstances;
         assert_eq!(
             (circumstances.tracer_pid, circumstances.seccomp_mode),

@@ -149,6 +149,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_result_is_saved_in_a_folder_that_is_made() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("new");
+        make_folder(&folder).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&folder).unwrap().permissions().mode();
+            assert_eq!(mode & 0o7700, 0o700, "as any new folder: less the umask, and nothing more");
+        }
+        let result = crate::from_bytes(include_bytes!("../tests/samples/v2.json")).unwrap();
+        save_as(&folder.join("one.json"), &result).unwrap();
+        assert_eq!(crate::load(&folder.join("one.json")).unwrap(), result);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
     fn a_file_is_replaced_and_nothing_lies_beside_it() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("out.csv");

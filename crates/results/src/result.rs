@@ -399,6 +399,7 @@ mod tests {
             (begun.started.as_str(), begun.duration_ns, begun.partial),
             ("1970-01-01T23:59:59Z", 0, true)
         );
+        assert_eq!((begun.version, begun.estimators), (VERSION, ESTIMATORS));
     }
 
     #[test]

@@ -143,8 +143,15 @@ mod tests {
         take_back(&mut evidence, "0.1.0", Some(2));
         assert_eq!(evidence, was);
         evidence.system_calls.insert("futex".to_owned(), 0.0);
+        let names = ["system_calls", "system_calls_by_chance", "other_system_calls", "switches"];
+        let claim = evidence.claims[0].clone();
+        evidence.claims = names
+            .map(|name| crate::CheckedClaim { claim: name.to_owned(), holds: Some(true), ..claim.clone() })
+            .to_vec();
         take_back(&mut evidence, "0.1.0", Some(2));
         assert_eq!(evidence.verdict, Verdict::Unchecked);
+        let held: Vec<Option<bool>> = evidence.claims.iter().map(|claim| claim.holds).collect();
+        assert_eq!(held, [None, None, None, Some(true)]);
     }
 
     #[test]

@@ -81,10 +81,31 @@ mod tests {
     use crate::{PairedValue, Reproduction};
 
     #[test]
+    fn a_load_is_known_by_the_id_or_by_the_parameter() {
+        let why = |id: &str, load: Option<&str>| {
+            let mut figure =
+                Figure { id: id.to_owned(), why: Some("mallory".to_owned()), ..sample().figures[0].clone() };
+            figure.parameters = load.into_iter().map(|load| ("load".to_owned(), load.into())).collect();
+            without_load(&mut figure, &mut Vec::new());
+            figure.why
+        };
+        let (with, without) = ("realtime_ipc/pipe/load_command_x", "realtime_ipc/pipe/load_cpu");
+        for (id, load) in [(with, None), (without, Some("command_x")), (with, Some("command_x"))] {
+            assert_eq!(why(id, load).as_deref(), Some(LEFT_OUT), "{id} {load:?}");
+        }
+        for load in [None, Some("cpu")] {
+            assert_eq!(why(without, load).as_deref(), Some("mallory"), "{load:?}");
+        }
+    }
+
+    fn sample() -> crate::RunResult {
+        crate::from_bytes(include_bytes!("../../tests/samples/v2.json")).expect("a sample")
+    }
+
+    #[test]
     fn no_command_of_a_load_and_no_tracer_is_told() {
         const NAME: &str = "mallory";
-        let sample = include_bytes!("../../tests/samples/v2.json");
-        let mut whole = crate::from_bytes(sample).expect("a sample");
+        let mut whole = sample();
         let id = |command: &str| format!("realtime_ipc/pipe/same_cpu/clients_1/load_{command}/idle_poll");
         let commands = [format!("command_%2Fhome%2F{NAME}%2Fx"), format!("command_ssh%20{NAME}%40db1")];
         let ids = commands.each_ref().map(|command| id(command));

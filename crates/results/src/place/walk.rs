@@ -219,6 +219,8 @@ mod tests {
             assert!(walk(&home.path().join("file/below"), make).is_err());
             assert!(walk(&home.path().join("file/below/that"), make).is_err());
         }
+        let new = walk(&home.path().join("new"), None);
+        assert!(matches!(new, Ok(End::Name { found: None, magic: false, .. })));
         // Nor has a pipe that has no path, and no folder can take its place.
         let (pipe, _other) = std::io::pipe().unwrap();
         let link = PathBuf::from(format!("/proc/self/fd/{}", pipe.as_raw_fd()));
