@@ -333,6 +333,11 @@ mod tests {
         assert_eq!(abbreviated("semaphore", IDS), none, "a family is no short form of an id");
         assert_eq!(abbreviated("sl", ["syscall"]), none, "two letters are of too many words");
         assert_eq!(abbreviated("foo", ["fault_anonymous"]), none, "three of fifteen letters");
+        assert_eq!(
+            abbreviated("fau", ["fault_on_use", "fault_at_once"]),
+            ["fault_on_use"],
+            "one of four is enough"
+        );
     }
 
     #[test]

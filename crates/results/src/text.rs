@@ -333,4 +333,15 @@ mod tests {
     fn a_message_for_programmers_quotes_what_a_terminal_may_show() {
         assert_eq!(format!("{:?}", Untrusted::new("a\u{1b}b")), r#""a\u{1b}b""#);
     }
+
+    #[test]
+    fn a_cell_that_begins_as_a_formula_may_begins_with_an_apostrophe() {
+        let csv = |text: &str| Untrusted::new(text).csv().to_string().replace('"', "");
+        for text in ["=1", " =1", "+1", "-1", "@a", "\t1", "\r1", "\n1"] {
+            assert!(csv(text).starts_with('\''), "{text:?}: {}", csv(text));
+        }
+        for text in ["1", "a=1", "1\t", "1\r", "1\n"] {
+            assert!(!csv(text).contains('\''), "{text:?}: {}", csv(text));
+        }
+    }
 }
