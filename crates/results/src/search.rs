@@ -251,6 +251,14 @@ mod tests {
     }
 
     #[test]
+    fn a_word_is_one_wherever_else_its_letters_are() {
+        let way = |id| Pattern::new("lock", &[]).finds(id);
+        let ids = ["cpu/lock_of_clock", "cpu/clock_lock", "cpu/clock", "cpu/robust_lock", "cpu/read"];
+        let ways = [Some(Way::Word), Some(Way::Word), Some(Way::Part), Some(Way::Word), None];
+        assert_eq!(ids.map(way), ways);
+    }
+
+    #[test]
     fn words_are_found_by_the_best_way() {
         let pids = vec!["syscall/getpid", "syscall/getpid_libc"];
         let semaphores = vec!["semaphore/system_v", "semaphore/system_v/handover/same_cpu"];
@@ -332,6 +340,8 @@ mod tests {
         assert_eq!(abbreviated("semaphore/sysz", IDS), none, "a letter that is not there");
         assert_eq!(abbreviated("semaphore", IDS), none, "a family is no short form of an id");
         assert_eq!(abbreviated("sl", ["syscall"]), none, "two letters are of too many words");
+        let four = ["foo_4444", "foo_1", "foo_333", "foo_22"];
+        assert_eq!(abbreviated("foo", four), ["foo_1", "foo_22", "foo_333"], "three are enough");
         assert_eq!(abbreviated("foo", ["fault_anonymous"]), none, "three of fifteen letters");
         assert_eq!(
             abbreviated("fau", ["fault_on_use", "fault_at_once"]),

@@ -273,7 +273,10 @@ mod tests {
         // As an emulated machine that counts instructions has them: a loop, a page fault now and then, ticks of a timer.
         let of = |rare: &[u64]| {
             let differences = [vec![560; 34_777], vec![1216; 33], rare.to_vec()].concat();
-            clock_step(&differences).map(|step| (step.step, step.smallest))
+            clock_step(&differences).map(|step| {
+                assert_eq!(step.share, 1.0, "all of them");
+                (step.step, step.smallest)
+            })
         };
         let ticks = [45_936, 60_752, 68_096, 146_160, 165_296];
         assert_eq!(of(&ticks), Some((16.0, 560)));

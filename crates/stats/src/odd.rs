@@ -248,7 +248,7 @@ mod tests {
             let found = of_pairs(&values) / of_pairs_factor(count);
             assert!((found / expected - 1.0).abs() < 1e-12, "{count}: {found} {expected}");
         }
-        assert_eq!(of_pairs(&[1.0]), 0.0);
+        assert_eq!([of_pairs(&[1.0]), of_pairs(&[f64::NEG_INFINITY, 1.0, 2.0])], [0.0; 2]);
         assert_eq!(of_pairs(&[1.0, 1.0, 1.0, 9.0]), 0.0);
     }
 

@@ -127,6 +127,16 @@ mod tests {
     }
 
     #[test]
+    fn a_drift_is_all_of_a_price_at_most() {
+        let far = |index: u8| {
+            let apart = if index % 2 == 0 { 50.0 } else { -50.0 };
+            Moved { apart, error: 0.001, enters: Some(index < 8), price: 1.0, calls: 1.0 }
+        };
+        let found = told(&(0..11).map(far).collect::<Vec<_>>()).unwrap();
+        assert!((found.share / MOST - 1.0).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
     fn too_few_say_nothing() {
         let all = references(1, 0.001, 0.001, 0.001);
         assert!(told(&all[3..]).is_some() && told(&all[..10]).is_none() && told(&all[4..]).is_none());
