@@ -125,6 +125,14 @@ mod tests {
     }
 
     #[test]
+    fn what_an_operation_costs_is_a_third_price() {
+        let of = |operation_ns| Model { visit_ns: 1.0, lock_call_ns: 2.0, operation_ns };
+        assert_eq!([0.0, 0.5].map(|ns| of(ns).prices()), [2, 3]);
+        let point = point(500, 100.0, 10.0, 1.0, [0.0; 3]);
+        assert_eq!([0.0, 0.5].map(|ns| of(ns).cpu_ns(&point)), [120.0, 120.5]);
+    }
+
+    #[test]
     fn an_operation_never_costs_less_than_nothing() {
         for (planted, told) in [(-500.0, 0.0), (0.9, 0.9)] {
             let points = [(500, 4e4, 0.0), (500, 4e4, 2.0), (2000, 5.9e5, 2.0), (6000, 4.6e6, 2.6)]

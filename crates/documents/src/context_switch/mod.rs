@@ -97,7 +97,7 @@ mod tests {
     use crate::found::test::{assert_named, figure, judged_by, of, repeat, set, set_within, statement};
 
     /// A machine like the document's, but for the clock, which may have been set back.
-    fn figures(backward: f64) -> Vec<oscost_results::Figure> {
+    pub(super) fn figures(backward: f64) -> Vec<oscost_results::Figure> {
         let parameters = DocumentParameters::default();
         let mut step = figure(STEP, "backward_steps", backward, None);
         for (name, value) in [("equal_run_length", 25.0), ("largest_step", 50_000.0)] {

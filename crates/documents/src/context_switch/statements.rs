@@ -426,3 +426,6 @@ fn placed(found: &Found<'_>) -> Judged {
     });
     (Judgement::NotTestableHere, format!("Linux has no affinity tags{seen}"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -198,3 +198,6 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
         "the three programs: their loops here are written from the document's words",
     );
 }
+
+#[cfg(test)]
+mod tests;

@@ -205,3 +205,83 @@ fn plots_are_called_by_data() {
     }
     assert!(called > 10, "{called}");
 }
+
+#[test]
+fn an_interval_is_shown_to_three_decimals_more_at_most() {
+    assert_eq!(ranged(&estimate(1.0, 1.0002), 1.0, 1, " s"), "1.0001 s (1.0000 .. 1.0002)");
+    assert_eq!(ranged(&estimate(1.0, 1.000_04), 1.0, 1, " s"), "1.0 s");
+}
+
+#[test]
+fn runs_and_cpus_are_told_in_words() {
+    let mut figures = vec![test::figure("a", "floor", 10.0, None)];
+    for (runs, words) in [(0, "a single run"), (1, "a single run"), (2, "2 runs, their median")] {
+        test::repeat(&mut figures[0], runs);
+        assert_eq!(Found::of(&figures, &[], &[]).runs("a"), words);
+    }
+    assert_eq!(Found::of(&figures, &[], &[]).runs("b"), "a single run");
+    for (cpus, words) in [(None, ""), (Some(1), " on 1 CPU"), (Some(2), " on 2 CPUs")] {
+        assert_eq!(Found { cpus, ..Found::of(&[], &[], &[]) }.on_cpus(), words);
+    }
+}
+
+#[test]
+fn what_has_no_words_of_its_own_has_its_state_alone() {
+    let mut lacking = test::figure("a", "floor", 10.0, None);
+    (lacking.status, lacking.why) = (Status::Unsupported, Some(String::new()));
+    assert_eq!(Found::of(&[lacking], &[], &[]).lack("a").as_deref(), Some("unsupported"));
+}
+
+#[test]
+fn what_a_literal_program_printed_six_times_has_an_interval() {
+    let mut figures = vec![test::figure("a/literal/b", "average", 10.0, None)];
+    for (runs, repeated) in [(1, false), (5, false), (6, true), (7, true)] {
+        test::repeat(&mut figures[0], runs);
+        let found = Found::of(&figures, &[], &[]);
+        assert_eq!(found.repeated("a/literal/b", "average").is_some(), repeated, "{runs}");
+        assert_eq!(found.quantity("a/literal/b", "average").is_some(), runs > 1, "{runs}");
+        assert_eq!(found.literal("a/literal/b", "average"), Some(10.0));
+    }
+}
+
+#[test]
+fn a_cell_knows_its_axis_and_what_the_document_has_lost() {
+    let plain = || Value::in_table("Means (ours)", "2", "mean", "us");
+    let axis = |value: Value<'_>| value.cell.and_then(|cell| cell.axis);
+    assert_eq!(axis(plain().lost().called("Means")), None, "a row that stands for no number");
+    let kept = axis(plain().on_axis(2, "clients")).expect("an axis");
+    assert_eq!((kept.at, kept.counts.as_str(), kept.lost, kept.short_title), (2, "clients", false, None));
+    let lost = axis(plain().on_axis(2, "clients").lost().called("Means")).expect("an axis");
+    assert_eq!((lost.at, lost.lost, lost.short_title.as_deref()), (2, true, Some("Means")));
+}
+
+#[test]
+fn a_row_that_is_computed_has_a_number_and_no_figure() {
+    let mut rows = Rows::of("tlpi");
+    rows.computed(Value::at("ratio", "ratio"), Some(estimate(2.0, 4.0)));
+    rows.note("here", "why");
+    rows.deviations(&[("CPU", "pinned")]);
+    let told = |row: &Reproduction| (row.place.clone(), row.because.clone(), row.measured.map(|it| it.value));
+    let row = |place: &str, because: &str, value| (place.to_owned(), because.to_owned(), value);
+    let expected =
+        [row("ratio", "", Some(3.0)), row("here", "why", None), row("differs: CPU", "pinned", None)];
+    assert_eq!(rows.rows.iter().map(told).collect::<Vec<_>>(), expected);
+    assert!(rows.rows.iter().all(|row| row.figure_id.is_none() && row.document == "tlpi"));
+}
+
+#[test]
+fn what_was_counted_needs_no_interval() {
+    let of =
+        |quantity: Option<&str>| Reproduction { quantity: quantity.map(str::to_owned), ..Default::default() };
+    let counted =
+        [Some("system_calls"), Some("voluntary_switches"), Some("floor"), None].map(|it| is_counted(&of(it)));
+    assert_eq!(counted, [true, true, false, false]);
+}
+
+#[test]
+fn a_single_run_says_that_it_has_no_verdict() {
+    let told = (Judgement::NotJudged, "5 ns; fewer than 6 runs, so no verdict".to_owned());
+    assert_eq!(judged_or_shown(None, Some("5 ns".to_owned())), told);
+    let judged_here = (Judgement::Holds, "6 runs".to_owned());
+    assert_eq!(judged_or_shown(Some(judged_here.clone()), Some("5 ns".to_owned())), judged_here);
+}

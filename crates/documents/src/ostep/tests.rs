@@ -272,3 +272,90 @@ fn the_three_programs_are_run_by_the_passes_that_were_asked_for() {
     ];
     assert_eq!(literal(&parameters), expected);
 }
+
+/// A program that ran six times, whose quantities have these very ends.
+fn often(form: &str, quantities: &[(&str, (f64, f64))]) -> Vec<oscost_results::Figure> {
+    let mut figures = figures(140.0, 1.0);
+    set_within(of(&mut figures, CALL), "typical", 100.0, 100.0);
+    let one = of(&mut figures, &looped("loop_minus_loop", form, &DocumentParameters::default()));
+    for (quantity, (low, high)) in quantities {
+        set_within(one, quantity, *low, *high);
+    }
+    repeat(one, 6);
+    figures
+}
+
+#[test]
+fn a_tenth_is_noticeable() {
+    use Judgement::{DoesNotHold, Holds, HoldsInPart, Unclear};
+    for (without, expected) in [
+        ((14.0, 16.0), Holds),
+        ((17.0, 19.0), Holds),
+        ((13.0, 15.0), HoldsInPart),
+        ((0.5, 9.5), HoldsInPart),
+        ((0.0, 10.0), DoesNotHold),
+    ] {
+        let figures = often("o0", &[("with_call", (150.0, 150.0)), ("without_call", without)]);
+        let (judgement, because) = judged_by(&DOCUMENT, &figures, "extra time");
+        assert_eq!(judgement, expected, "{without:?}: {because}");
+    }
+    let told = judged_by(&DOCUMENT, &often("o0", &[("with_call", (150.0, 150.0))]), "extra time").1;
+    assert!(
+        told.starts_with("the -O0 loop without the call takes 14.00 ns a pass: 9.3 % of the result; under"),
+        "{told}"
+    );
+    for (left, expected) in [
+        ((90.0, 110.0), Holds),
+        ((91.0, 109.0), Holds),
+        ((88.0, 95.0), Unclear),
+        ((105.0, 112.0), Unclear),
+        ((86.0, 89.0), DoesNotHold),
+        ((111.0, 114.0), DoesNotHold),
+    ] {
+        let (judgement, because) = judged_by(&DOCUMENT, &often("o2", &[("average", left)]), "should just be");
+        assert_eq!(judgement, expected, "{left:?}: {because}");
+    }
+}
+
+#[test]
+fn a_loop_is_kept_that_takes_a_tenth_of_a_cycle_in_both_builds() {
+    use Judgement::{DoesNotHold, Holds, HoldsInPart, Unclear};
+    let judged = |passes: [(f64, f64); 2]| {
+        let mut figures = figures(140.0, 1.0);
+        set_within(of(&mut figures, EMPTY_LOOP), "floor", 1.0, 1.0);
+        for (level, (low, high)) in ["o2", "o3"].into_iter().zip(passes) {
+            let mut one = figure(&format!("c/loop_alone_{level}"), "converted", 1.0, None);
+            set_within(&mut one, "converted", low, high);
+            repeat(&mut one, 6);
+            figures.push(one);
+        }
+        judged_by(&DOCUMENT, &figures, "optimizing out the loop")
+    };
+    let (kept, deleted) = ((0.1, 0.14), (0.08, 0.09));
+    assert_eq!(judged([kept, kept]).0, Holds);
+    assert_eq!(judged([deleted, kept]).0, HoldsInPart);
+    assert_eq!(judged([kept, (0.09, 0.12)]).0, Unclear);
+    let (judgement, because) = judged([deleted, deleted]);
+    assert_eq!(judgement, DoesNotHold);
+    assert!(because.contains("takes 0.085000 ns at -O2 and 0.085000 ns at -O3"), "{because}");
+}
+
+#[test]
+fn a_step_is_held_against_what_it_has_to_measure() {
+    use Judgement::{DoesNotHold, Holds, Unclear};
+    for (day, monotonic, expected) in [
+        (1000.0, 35.0, [Holds, Holds, DoesNotHold]),
+        (20.0, 1000.0, [DoesNotHold, DoesNotHold, Holds]),
+        (140.0, 140.0, [Unclear; 3]),
+    ] {
+        let mut figures = figures(140.0, 1.0);
+        set(of(&mut figures, "clock/step/gettimeofday"), "step", day);
+        set(of(&mut figures, "clock/step/monotonic"), "step", monotonic);
+        let judged =
+            ["might not provide", "StackOverflow", "is too low"].map(|words| verdict(&figures, words));
+        assert_eq!(judged, expected, "{day} {monotonic}");
+        let share = format!("here is {monotonic} ns, {:.0} % of the call's 140 ns", monotonic / 1.4);
+        let told = judged_by(&DOCUMENT, &figures, "is too low").1;
+        assert!(told.contains(&share), "{told}");
+    }
+}

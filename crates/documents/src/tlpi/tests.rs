@@ -7,6 +7,8 @@ use crate::found::test::{
 };
 use oscost_results::Judgement;
 
+mod told;
+
 fn found_with(ratio: f64, calls: f64) -> (Vec<oscost_results::Figure>, Vec<oscost_results::PairedValue>) {
     let mut figures = vec![
         figure(POSIX, "floor", 10.0, Some(0.0)),
@@ -67,6 +69,7 @@ fn growth_of_cold_programs_is_judged_where_they_ran_often_enough() {
     assert_eq!(judged(6, [33.6, 45.7, 47.1, 48.1]), Judgement::Holds);
     assert_eq!(judged(1, [33.6, 45.7, 47.1, 48.1]), Judgement::NotJudged, "single runs");
     assert_eq!(judged(6, [33.6, 60.0, 40.0, 48.1]), Judgement::HoldsInPart, "it falls on the way");
+    assert_eq!(judged(6, [33.6, 40.0, 60.0, 48.1]), Judgement::HoldsInPart, "it falls at the end");
     assert_eq!(judged(6, [48.1, 47.0, 40.0, 33.6]), Judgement::DoesNotHold);
     assert_eq!(judged(6, [48.0, 48.1, 48.0, 48.1]), Judgement::Unclear);
 }

@@ -10,6 +10,8 @@ use super::ours::{a_call, by_model, ours, twice};
 use super::*;
 use crate::found::test::{between, figure, set_within, statement};
 
+mod told;
+
 /// 500 and 1000 records, one child and two.
 fn plan() -> ApuePlan {
     ApuePlan { nrec: vec![500, 1000], children: vec![1, 2], ..ApuePlan::default() }

@@ -12,6 +12,8 @@ use crate::grame::settings::{family_id, loaded_id};
 use crate::grame::tests::{fifo, figures, pair, rows, verdict};
 use crate::grame::{ALONE, CONTEXT, HOP, JUDGED_NS, LOADS};
 
+mod told;
+
 /// The verdict where one quantity of one figure lies between these very ends.
 fn with_interval(id: &str, quantity: &str, (low, high): (f64, f64), words: &str) -> Judgement {
     let mut figures = figures(0.99, 2000.0);
@@ -256,6 +258,8 @@ fn peaks_of_several_clients_are_as_many_where_the_words_and_the_intervals_agree(
         ((29.0, 31.0), (59.0, 61.0), Unclear),
         ((4.0, 5.0), (6.0, 7.0), Unclear),
         ((9.0, 10.5), (9.5, 11.5), Unclear),
+        ((8.0, 9.5), (9.0, 10.5), Unclear),
+        ((9.0, 10.5), (8.0, 9.5), Unclear),
         ((0.0, 0.0), (0.0, 5.0), Holds),
         ((0.0, 2.6), (8.5, 31.5), Unclear),
         ((0.0, 2.6), (10.5, 31.5), Unclear),
