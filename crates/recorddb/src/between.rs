@@ -170,7 +170,7 @@ impl Observer for Stamped {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::fs::File;
     use std::os::fd::AsFd;
     use std::sync::Arc;
@@ -182,7 +182,7 @@ mod tests {
     use crate::lock::{LockId, Locks, Places, SystemLocks};
 
     /// What a watch saw: gaps, those too long, calls of I/O behind them; ticks in all, of a stamp, in a nanosecond.
-    fn seen(numbers: [u64; 3], ticks: u64, stamp: f64, ticks_a_ns: f64) {
+    pub(crate) fn seen(numbers: [u64; 3], ticks: u64, stamp: f64, ticks_a_ns: f64) {
         WATCH.with(|watch| {
             watch.reset();
             [&watch.gaps, &watch.too_long, &watch.calls].iter().zip(numbers).for_each(|(at, it)| at.set(it));
@@ -218,6 +218,8 @@ mod tests {
             assert_eq!(times(divided(used(faults.0, faults.1), 20)), (6000, 4000), "{numbers:?}, {faults:?}");
         }
         seen([10, 0, 5], 1000, 20.0, 2.0);
+        assert_eq!(times(divided(used(2, 1), 40)), (6000, 4000), "three faults in forty calls are many");
+        seen([10, 0, 5], 1000, 20.0, 2.0);
         assert_eq!(times(divided(used(1, 0), 20)), (1600, 8400), "one fault in twenty calls is few");
     }
 
@@ -225,15 +227,16 @@ mod tests {
     fn one_operation_of_sixteen_is_stamped() {
         begin();
         let mut stamped = Stamped::default();
-        for _ in 0..3 * EVERY + 1 {
+        for number in 0..321 {
             stamped.begin();
+            assert_eq!(WATCH.with(|watch| watch.is_on.get()), number % 16 == 7, "operation {number}");
             // A gap before each call, and one behind the last.
             other(|| io(|| ()));
             io(|| ());
         }
         WATCH.with(|watch| {
             let [gaps, too_long, calls] = [&watch.gaps, &watch.too_long, &watch.calls].map(Cell::get);
-            assert_eq!((gaps + too_long, calls), (3 * 4, 3 * 2));
+            assert_eq!((gaps + too_long, calls), (20 * 4, 20 * 2));
             assert!(watch.stamp.get() > 0.0 && watch.ticks_a_ns.get() > 0.0);
             let longest_ns = watch.longest.get() as f64 / watch.ticks_a_ns.get();
             assert!((longest_ns / LONGEST_NS - 1.0).abs() < 1e-3, "{longest_ns}");
@@ -258,7 +261,55 @@ mod tests {
             WATCH.with(|watch| watch.turn(false));
             let gaps = WATCH.with(|watch| watch.gaps.get() + watch.too_long.get());
             assert_eq!(gaps, expected, "{has_others}");
+            assert_eq!(WATCH.with(|watch| watch.calls.get()), 0, "it is no call of I/O");
         }
+    }
+
+    /// Whether the driver has said that others run beside this process.
+    pub(crate) fn has_others() -> bool {
+        WATCH.with(|watch| watch.has_others.get())
+    }
+
+    /// Gaps that were counted.
+    pub(crate) fn gaps() -> u64 {
+        WATCH.with(|watch| watch.gaps.get())
+    }
+
+    /// Minutes before now, in ticks.
+    fn long_ago() -> u64 {
+        tsc().wrapping_sub(1 << 40)
+    }
+
+    #[test]
+    fn a_gap_begins_where_the_watch_was_turned_on_or_a_call_returned() {
+        seen([0; 3], 0, 0.0, 1.0);
+        WATCH.with(|watch| {
+            watch.longest.set(u64::MAX);
+            watch.left.set(long_ago());
+            watch.turn(true);
+            io(|| watch.left.set(long_ago()));
+            divided(used(0, 0), 1);
+            assert_eq!((watch.is_on.get(), watch.gaps.get(), watch.calls.get()), (false, 2, 1));
+            assert!(watch.ticks.get() < 1 << 40, "{}", watch.ticks.get());
+        });
+    }
+
+    /// Whatever was seen before: the price is that of an empty call of this time, and the rate is that of the two clocks.
+    #[test]
+    fn a_stamp_is_priced_anew() {
+        let priced = || {
+            seen([9; 3], 1 << 60, -1.0, -1.0);
+            WATCH.with(|watch| watch.longest.set(0));
+            let (from, from_ns) = (tsc(), now_ns());
+            begin();
+            let (ticks, ns) = (tsc().wrapping_sub(from) as f64, (now_ns() - from_ns) as f64);
+            let [stamp, rate] = WATCH.with(|watch| [watch.stamp.get(), watch.ticks_a_ns.get()]);
+            let all = stamp * (EMPTY * TIMES) as f64;
+            assert!(stamp > 0.0 && all <= ticks, "{all} of {ticks} ticks");
+            rate / (ticks / ns)
+        };
+        // Others may have the CPU between the readings of the two clocks, but not each time.
+        assert!((0..50).any(|_| (0.7..1.4).contains(&priced())));
     }
 
     #[test]

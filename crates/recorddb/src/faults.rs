@@ -58,7 +58,9 @@ type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 fn work(database: &mut dyn Records, model: &mut Model) -> Result<(), (Vec<u8>, Error)> {
     let mut value = Vec::new();
     for step in 0..60u32 {
-        let key = format!("key{}", step * 7 % 13).into_bytes();
+        // They differ in their first letter: what was read before is not taken for what was not read.
+        let number = step * 7 % 13;
+        let key = format!("{}key{number}", char::from(b'a' + number as u8)).into_bytes();
         let new = vec![b'a' + (step % 26) as u8; 5 + (step * 5 % 11) as usize];
         let result = match step % 4 {
             0 | 1 => database.store(&key, &new, StoreMode::Either).map(|_| {
@@ -283,6 +285,23 @@ fn fast_is_whole_after_any_error() {
     for errno in [ENOLCK, EINTR] {
         assert!(sweep(open, unlocks, Fault::Error(errno), false, judge) > 60);
     }
+}
+
+/// Whoever ends without an error gives its arena back: nothing is recovered. After an error it is kept for the next to recover.
+#[test]
+fn an_arena_is_given_back_by_who_lost_nothing() {
+    let in_use = |fault: Option<(u64, Fault)>| {
+        let world = World::new();
+        let mut database = world.fast();
+        *world.writes.borrow_mut() = FaultPlan { at: fault, ..FaultPlan::default() };
+        let failed = work(&mut *database, &mut Model::new()).is_err();
+        *world.writes.borrow_mut() = FaultPlan::default();
+        drop(database);
+        let at = 8 * (fast::format::arena(0) + fast::format::ARENA_IN_USE) as usize;
+        (failed, world.data.borrow()[at])
+    };
+    assert_eq!(in_use(None), (false, 0));
+    assert_eq!(in_use(Some((9, Fault::Error(EIO)))), (true, 1));
 }
 
 /// Where a file system makes no room, zeros are written; where the disk has no room for more than is needed, that is made.

@@ -254,6 +254,17 @@ mod tests {
         assert_eq!(calls(b"one", b"two", 6), (0, 0));
     }
 
+    /// An append at the limit is the last one: what would begin behind it is not written.
+    #[test]
+    fn nothing_is_appended_behind_the_limit() {
+        for (length, expected) in [(6, Some(6)), (7, Some(7)), (8, None)] {
+            let file = oscost_sys::file::in_memory(length).expect("memory");
+            let mut io = Positioned::new(std::sync::Arc::new(file.into()));
+            assert_eq!(append(&mut io, b"one", b"two", 7), Ok(expected));
+            assert_eq!(io.end(), Ok(length + expected.map_or(0, |_| 6)));
+        }
+    }
+
     /// A mapping knows that its file was cut, and lengthened again.
     #[test]
     fn what_was_cut_off_is_not_read() {

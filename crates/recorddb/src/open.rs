@@ -227,3 +227,136 @@ fn wait(file: &File, kind: LockKind, byte: Range) -> Result<(), CallError> {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+    use crate::options::StoreMode;
+    use crate::{Database, check_in};
+
+    /// Held by a test that forks, or that opens what knows who else is there: a child of another test would inherit its descriptors.
+    pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
+        static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// A folder of a test, and its path, gone when the test is.
+    pub(crate) struct Place(pub Folder, pub std::path::PathBuf);
+
+    impl Place {
+        pub fn new() -> Self {
+            let bits = oscost_sys::random::bits().expect("bits");
+            let path = std::env::temp_dir().join(format!("recorddb-open-{bits:032x}"));
+            fs::create_dir(&path).expect("a folder");
+            Self(Folder::open(&path).expect("a folder"), path)
+        }
+
+        pub fn open(&self, options: &DatabaseOptions) -> Result<Database, Error> {
+            Database::open_in(&self.0, OsStr::new("db"), options)
+        }
+
+        fn names(&self) -> Vec<OsString> {
+            self.0.names().expect("a folder")
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.1);
+        }
+    }
+
+    /// Files are made by who may make them and may write; who may not finds none.
+    #[test]
+    fn files_are_made_for_who_creates_and_writes() {
+        let _alone = alone();
+        for layout in [Layout::Book, Layout::Fast] {
+            for (create, write) in [(false, true), (true, false), (false, false)] {
+                let place = Place::new();
+                let options = DatabaseOptions { layout, create, write, ..DatabaseOptions::default() };
+                let opened = place.open(&options).map(drop);
+                assert!(matches!(opened, Err(Error::Call(call)) if call.errno == 2), "{opened:?}");
+                assert_eq!(place.names(), [""; 0]);
+            }
+        }
+    }
+
+    /// Permissions are asked for as they are; the bit that open drops is set again where the file is made.
+    #[test]
+    fn a_set_group_id_bit_is_set_by_who_makes_the_file() {
+        let place = Place::new();
+        let name = OsStr::new("file");
+        let mode = || fs::metadata(place.1.join(name)).expect("made").permissions().mode() & 0o7777;
+        let made = |mode, create| {
+            let options = DatabaseOptions { create, mode, ..DatabaseOptions::default() };
+            file(&place.0, name, &options).map(drop)
+        };
+        assert_eq!((made(0o600, true), mode()), (Ok(()), 0o600));
+        assert_eq!((made(0o4640, true), mode()), (Ok(()), 0o600), "it is there already");
+        assert_eq!((made(0o2640, false), mode()), (Ok(()), 0o600), "it was not to be made");
+        assert_eq!((made(0o2640, true), mode()), (Ok(()), 0o2640));
+    }
+
+    /// A mutex begins where its cache line does, as one that is made alone, and there is one a lock.
+    #[test]
+    fn mutexes_of_the_book_lie_on_lines_of_their_own() {
+        let _alone = alone();
+        let alone = Arc::new(File::from(oscost_sys::file::in_memory(64).expect("memory")));
+        MappedFile::new(alone.as_fd(), 64, true).and_then(|map| map.make_mutex(0)).expect("a mutex");
+        let mut line = [0; 64];
+        alone.read_exact_at(&mut line, 0).expect("read");
+        assert_ne!(line, [0; 64]);
+        let place = Place::new();
+        let lock = LockWay::By(Primitive::RobustMutex, Granularity::Fine);
+        let _open = place.open(&DatabaseOptions { lock, create: true, ..DatabaseOptions::default() });
+        let made = fs::read(place.1.join("db.mutexes")).expect("made");
+        let lines = &made.as_chunks::<64>().0[..book::LOCKS];
+        let others: Vec<usize> = (0..book::LOCKS).filter(|number| lines[*number] != line).collect();
+        assert_eq!(others, [140], "that of creation was used");
+    }
+
+    #[test]
+    fn a_database_is_emptied_where_that_was_asked_for() {
+        let _alone = alone();
+        for layout in [Layout::Book, Layout::Fast] {
+            for access in [Access::SeekRead, Access::Positioned, Access::Mapped] {
+                let place = Place::new();
+                let options = DatabaseOptions { layout, access, create: true, ..DatabaseOptions::default() };
+                let key = |options: &DatabaseOptions| place.open(options).expect("open").fetch(b"key");
+                let stored = place.open(&options).expect("open").store(b"key", b"value", StoreMode::Insert);
+                assert!(stored.is_ok());
+                assert_eq!(key(&options), Ok(Some(b"value".to_vec())), "{layout:?}, {access:?}");
+                let reading = DatabaseOptions { create: false, write: false, ..options };
+                assert_eq!(key(&reading), Ok(Some(b"value".to_vec())));
+                let emptying = DatabaseOptions { truncate: true, create: false, ..options };
+                assert_eq!(key(&emptying), Ok(None));
+                let found = check_in(&place.0, OsStr::new("db"), layout).expect("read");
+                assert!(found.is_clean() && (found.records, found.free) == (0, 0), "{found:?}");
+            }
+        }
+    }
+
+    /// A path without a folder is one of the folder where the program is.
+    #[test]
+    fn a_path_is_a_folder_and_a_name_in_it() {
+        let name = |path: &str| place(Path::new(path)).map(|(_, name)| name);
+        for path in ["db", "./db", "/db", "src/db", "src/../db"] {
+            assert_eq!(name(path), Ok(OsString::from("db")), "{path}");
+        }
+        let errno = |path| match name(path) {
+            Err(Error::Call(call)) => call.errno,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(["/", "..", "there is none/db"].map(errno), [EINVAL, EINVAL, 2]);
+    }
+
+    /// Only a signal is waited through: another error is told.
+    #[test]
+    fn who_cannot_lock_does_not_wait() {
+        let reading = File::open("/dev/null").expect("there");
+        assert_eq!(wait(&reading, LockKind::Write, PRESENCE).map_err(|error| error.errno), Err(9));
+        assert_eq!(wait(&reading, LockKind::Read, PRESENCE), Ok(()));
+    }
+}

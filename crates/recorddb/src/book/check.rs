@@ -239,6 +239,9 @@ mod tests {
         let same = index(|begins| vec![(chain("a"), begins[0])], &[("a", 0, 2, HEADER + 17), ("a", 2, 2, 0)]);
         assert_eq!(same.1, [HEADER, HEADER + 17], "seven, four and \"a:0:2\\n\"");
         assert_eq!(found(&same.0, b"x\ny\n").1, ["a key that stands twice"]);
+        let rows = [("a", 0, 2, HEADER + 34), ("b", 2, 2, 0), ("a", 4, 2, 0)];
+        let apart = index(|begins| vec![(chain("a"), begins[0]), (chain("b"), begins[1])], &rows).0;
+        assert_eq!(found(&apart, b"x\ny\nz\n").1, ["a key that stands twice"], "with another between them");
     }
 
     #[test]

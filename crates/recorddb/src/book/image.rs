@@ -239,6 +239,41 @@ mod tests {
     use crate::workload::{self, Sequence, Unobserved, WorkPlan, Workload};
     use crate::{Database, Layout};
 
+    /// The last record begins at the largest offset that a pointer can hold, in the image as in the files.
+    #[test]
+    fn it_is_full_behind_the_largest_offset() {
+        let mut image = BookImage::default();
+        let mut insert = |number: usize, length: usize| {
+            let key = format!("{number}");
+            Target::store(&mut image, key.as_bytes(), &vec![b'v'; length], StoreMode::Insert)
+        };
+        let appended = Ok(Stored::Inserted { reused: false });
+        for number in 0..9765 {
+            assert_eq!(insert(number, 1023), appended);
+        }
+        // 9765 values of 1024 bytes and one of 639 are 9999999 bytes.
+        assert_eq!([insert(9765, 638), insert(9766, 1), insert(9767, 1)], [appended, appended, Err(FULL)]);
+    }
+
+    /// "altarage" and "zinke" have one hash of FNV, and with the same two bytes behind them one chain: each finds its own value.
+    #[test]
+    fn keys_with_one_mark_on_one_chain_are_two_records() {
+        let ends = (b'a'..=0xff).flat_map(|one| (b'a'..=0xff).map(move |two| [one, two]));
+        let pairs = ends.map(|end| [[&b"altarage"[..], &end].concat(), [&b"zinke"[..], &end].concat()]);
+        let pair = pairs.into_iter().find(|[one, other]| list_of(one) == list_of(other)).expect("a pair");
+        assert_eq!(mark_of(&pair[0]), mark_of(&pair[1]));
+        assert_ne!(mark_of(b"altarage"), mark_of(b"egaratla"), "few keys have one mark");
+        let mut image = BookImage::default();
+        for (key, value) in pair.iter().zip([b"one", b"two"]) {
+            let stored = Target::store(&mut image, key, value, StoreMode::Insert);
+            assert_eq!(stored, Ok(Stored::Inserted { reused: false }));
+        }
+        for (key, expected) in pair.iter().zip([b"one", b"two"]) {
+            let mut value = Vec::new();
+            assert_eq!((image.fetch(key, &mut value), &value[..]), (Ok(true), &expected[..]));
+        }
+    }
+
     /// At every place of a run, the image's files are those that the program leaves, and so are its answers and its counts.
     #[test]
     fn its_bytes_are_those_of_the_program_at_every_place_of_a_run() {

@@ -411,3 +411,6 @@ impl<I: Io, L: Locks> Records for Book<I, L> {
 fn refuse(what: Option<&'static str>) -> Result<(), Error> {
     what.map_or(Ok(()), |what| Err(Error::Input(what)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,3 +59,36 @@ pub(super) fn unpack(words: &[u64], length: usize, bytes: &mut Vec<u8>) {
     }
     bytes.truncate(length);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of these bytes, the last one padded with zeros.
+    fn packed(bytes: &[u8]) -> Vec<u64> {
+        let padded = |chunk: &[u8]| std::array::from_fn(|at| chunk.get(at).copied().unwrap_or(0));
+        bytes.chunks(8).map(|chunk| u64::from_ne_bytes(padded(chunk))).collect()
+    }
+
+    #[test]
+    fn a_key_of_any_length_is_its_bytes_as_words_and_back() {
+        let bytes: Vec<u8> = (1..=255).cycle().take(format::LONGEST_KEY).collect();
+        let mut unpacked = b"before".to_vec();
+        for length in (1..=150).chain([format::LONGEST_KEY]) {
+            let key = Key::new(&bytes[..length], 7).expect("a key");
+            let words = packed(&bytes[..length]);
+            assert_eq!((key.words(), key.count, key.length), (&words[..], words.len(), length));
+            assert_eq!(key.hash, format::hash(7, &words, length));
+            unpack(key.words(), length, &mut unpacked);
+            assert_eq!(unpacked, bytes[..length]);
+        }
+    }
+
+    /// Programs of other builds compute the same: these folds are the format.
+    #[test]
+    fn a_check_is_over_every_word_but_itself() {
+        let words = [3, 1, 4, 1, 5];
+        let expected = [1, 1, 5].iter().fold(3, |check, word| format::fold(check, *word));
+        assert_eq!(check_of(&words), expected);
+    }
+}

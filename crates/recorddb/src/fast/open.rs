@@ -277,3 +277,136 @@ pub(crate) fn in_memory<I: crate::io::Io + 'static, L: Locks + 'static>(
     let null = Arc::new(File::open("/dev/null").expect("there"));
     Box::new(opened(words, guard, Some(space), seed, null))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+    use crate::error::Damage;
+    use crate::lock::Granularity;
+    use crate::open::tests::{Place, alone};
+    use crate::options::{Layout, StoreMode};
+
+    const FCNTL: LockWay = LockWay::By(Primitive::Fcntl, Granularity::Fine);
+
+    fn options(access: Access) -> DatabaseOptions {
+        DatabaseOptions {
+            layout: Layout::Fast,
+            access,
+            lock: FCNTL,
+            create: true,
+            ..DatabaseOptions::default()
+        }
+    }
+
+    /// A database with one record, or none, and its file.
+    fn made(records: usize) -> (Place, File) {
+        let place = Place::new();
+        let mut database = place.open(&options(Access::Positioned)).expect("open");
+        for number in 0..records {
+            database.store(&[b'k', number as u8], b"value", StoreMode::Insert).expect("stored");
+        }
+        let file = File::options().read(true).write(true).open(place.1.join("db.fast")).expect("made");
+        (place, file)
+    }
+
+    fn put(file: &File, at: u64, word: u64) {
+        file.write_all_at(&word.to_ne_bytes(), at * 8).expect("written");
+    }
+
+    fn word(file: &File, at: u64) -> u64 {
+        let mut bytes = [0; 8];
+        file.read_exact_at(&mut bytes, at * 8).expect("there");
+        u64::from_ne_bytes(bytes)
+    }
+
+    fn opened(place: &Place, options: &DatabaseOptions) -> Result<(), Error> {
+        place.open(options).map(drop)
+    }
+
+    const OTHER: Result<(), Error> = Err(Error::Refused(Refusal::OtherFile));
+
+    #[test]
+    fn a_file_is_whole_to_the_end_of_its_chunks() {
+        let _alone = alone();
+        for access in [Access::SeekRead, Access::Positioned, Access::Mapped] {
+            let (place, file) = made(0);
+            file.set_len(FIRST_CHUNK * 8).expect("cut");
+            let both = [true, false].map(|write| DatabaseOptions { write, create: false, ..options(access) });
+            for options in &both {
+                assert_eq!(opened(&place, options), Ok(()), "{access:?}");
+            }
+            for less in [1, 8] {
+                file.set_len(FIRST_CHUNK * 8 - less).expect("cut");
+                assert_eq!(both.map(|options| opened(&place, &options)), [OTHER; 2], "{access:?}");
+            }
+            let (place, file) = made(1);
+            let end = word(&file, header::END);
+            assert_eq!(end, FIRST_CHUNK + format::CHUNK);
+            file.set_len(end * 8).expect("cut");
+            assert_eq!(opened(&place, &both[0]), Ok(()), "{access:?}");
+            file.set_len(end * 8 - 16).expect("cut");
+            let cut = Damage { what: "the file was cut", file: "database", at: end * 8 - 16 };
+            assert_eq!(opened(&place, &both[0]), Err(cut.into()), "{access:?}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_that_of_this_layout() {
+        let _alone = alone();
+        let (place, file) = made(1);
+        let options = options(Access::Positioned);
+        let seed = word(&file, header::SEED);
+        put(&file, header::SEED, seed ^ 1);
+        let wrong = format::damage("a header whose checksum is wrong", header::CHECK);
+        assert_eq!(opened(&place, &options), Err(wrong.into()));
+        put(&file, header::SEED, seed);
+        let end = word(&file, header::END);
+        put(&file, header::END, end - 1);
+        assert_eq!(opened(&place, &options), Err(format::damage(format::NO_END, header::END).into()));
+        put(&file, header::END, end);
+        assert_eq!(opened(&place, &options), Ok(()));
+        file.set_len(8).expect("cut");
+        assert_eq!(opened(&place, &options), OTHER);
+        put(&file, header::MAGIC, MAGIC.swap_bytes());
+        assert_eq!(opened(&place, &options), Err(Refusal::OtherByteOrder.into()), "it is told by one word");
+        file.set_len(7).expect("cut");
+        let not_made = DatabaseOptions { create: false, ..options };
+        assert_eq!(opened(&place, &not_made), OTHER);
+    }
+
+    /// The number of a way is its place among all, from 1: other builds read it.
+    #[test]
+    fn the_way_to_lock_is_stored_by_its_number() {
+        let _alone = alone();
+        for (lock, expected) in LockWay::ALL.into_iter().zip([1, 2, 3, 4, 5, 6, 7, 8, 9]) {
+            let (place, file) = made(0);
+            assert_eq!(opened(&place, &DatabaseOptions { lock, ..options(Access::Positioned) }), Ok(()));
+            assert_eq!((word(&file, header::LOCK_WAY), number(lock)), (expected, expected));
+        }
+    }
+
+    /// Where no way was stored yet a reader who is alone needs none; where another reads already, it is refused.
+    #[test]
+    fn a_reader_uses_the_way_that_is_stored_if_there_is_one() {
+        let _alone = alone();
+        let (place, file) = made(1);
+        let reading = DatabaseOptions { write: false, create: false, ..options(Access::Positioned) };
+        let unlike = |found| Err(Refusal::OtherLockWay { found }.into());
+        put(&file, header::LOCK_WAY, 1);
+        assert_eq!(opened(&place, &reading), unlike("none"));
+        put(&file, header::LOCK_WAY, 0);
+        let first = place.open(&reading).expect("alone");
+        assert_eq!(opened(&place, &reading), unlike("unknown"));
+        drop(first);
+        // What it cannot do it is not refused for.
+        for options in
+            [DatabaseOptions { truncate: true, ..reading }, DatabaseOptions { create: true, ..reading }]
+        {
+            assert_eq!(place.open(&options).expect("alone").fetch(&[b'k', 0]), Ok(Some(b"value".to_vec())));
+        }
+        put(&file, header::MAGIC, 0);
+        assert_eq!(opened(&place, &DatabaseOptions { create: true, ..reading }), OTHER, "it makes nothing");
+    }
+}

@@ -312,6 +312,109 @@ mod tests {
         }
     }
 
+    /// A disk that makes room, or says by plan why not.
+    #[derive(Default)]
+    struct Disk {
+        length: u64,
+        /// What the next calls that make room say, the last one first.
+        errors: Vec<i32>,
+        /// What was asked for: where, and how much.
+        rooms: Vec<(u64, u64)>,
+        /// Asked for its length so often.
+        ends: u64,
+    }
+
+    impl Io for Disk {
+        fn read(&mut self, _: u64, _: &mut [std::io::IoSliceMut<'_>]) -> Result<usize, CallError> {
+            Ok(0)
+        }
+        fn read_on(&mut self, _: &mut [u8]) -> Result<usize, CallError> {
+            Ok(0)
+        }
+        fn write(&mut self, at: u64, parts: &[IoSlice<'_>]) -> Result<usize, CallError> {
+            let written = parts.iter().map(|part| part.len()).sum();
+            self.length = self.length.max(at + written as u64);
+            Ok(written)
+        }
+        fn end(&mut self) -> Result<u64, CallError> {
+            self.ends += 1;
+            Ok(self.length)
+        }
+        fn write_on(&mut self, _: &[IoSlice<'_>]) -> Result<usize, CallError> {
+            Ok(0)
+        }
+        fn cut(&mut self, _: u64) -> Result<(), CallError> {
+            Ok(())
+        }
+        fn make_room(&mut self, at: u64, length: u64) -> Result<(), CallError> {
+            self.rooms.push((at, length));
+            match self.errors.pop() {
+                Some(errno) => Err(CallError::new("fallocate", errno)),
+                None => {
+                    self.length = self.length.max(at + length);
+                    Ok(())
+                }
+            }
+        }
+        fn calls(&self) -> IoCalls {
+            IoCalls::default()
+        }
+    }
+
+    /// A disk of `length` bytes that is known to have `known` of them, made to hold `end` words: what it was asked for, and what it
+    /// is known to have, if it holds them.
+    fn asked(known: u64, length: u64, end: u64, errors: &[i32]) -> (Vec<(u64, u64)>, u64, Option<u64>) {
+        let mut disk = Disk { length, errors: errors.to_vec(), ..Disk::default() };
+        let mut knows = known;
+        let made = lengthen(&mut disk, &mut knows, end);
+        assert!(made.is_err() || disk.length == knows && knows >= end * 8 || disk.ends == 0);
+        (disk.rooms, disk.ends, made.is_ok().then_some(knows))
+    }
+
+    #[test]
+    fn room_is_made_once_for_what_is_missing_and_a_quarter_of_all() {
+        const KIB: u64 = 1 << 10;
+        const MIB: u64 = 1 << 20;
+        let none = Vec::new;
+        assert_eq!(asked(80, 80, 10, &[]), (none(), 0, Some(80)), "it is known to be there");
+        assert_eq!(asked(72, 80, 10, &[]), (none(), 1, Some(80)), "somebody else has made it");
+        assert_eq!(asked(72, 80, 11, &[]), (vec![(80, 256 * KIB)], 1, Some(80 + 256 * KIB)));
+        let of_four = |more| (4 * MIB + more * MIB, vec![(4 * MIB, more * MIB)]);
+        let (all, room) = of_four(12);
+        assert_eq!(asked(4 * MIB, 4 * MIB, 2 * MIB, &[]), (room, 1, Some(all)), "what is needed is more");
+        let (all, room) = of_four(1);
+        let (rooms, _, known) = asked(4 * MIB, 4 * MIB, MIB / 2 + 1, &[]);
+        assert_eq!((rooms, known), (vec![(room[0].0, room[0].1 + 2)], Some(all + 2)), "a quarter of all");
+        let (rooms, _, known) = asked(0, 400 * MIB, 50 * MIB + 1, &[]);
+        assert_eq!((rooms, known), (vec![(400 * MIB, 32 * MIB)], Some(432 * MIB)), "and 32 MiB at most");
+    }
+
+    #[test]
+    fn what_is_needed_is_made_where_no_more_can_be_had() {
+        let both = |needed| vec![(80, 256 << 10), (80, needed)];
+        assert_eq!(asked(0, 80, 12, &[28]), (both(16), 1, Some(96)));
+        assert_eq!(asked(0, 80, 12, &[28, 28]), (both(16), 1, None));
+        assert_eq!(asked(0, 80, 12, &[EOPNOTSUPP, 95]), (both(16), 1, Some(96)), "zeros are written");
+        let three = vec![(80, 256 << 10), (80, 256 << 10), (80, 16), (80, 16)];
+        assert_eq!(asked(0, 80, 12, &[EINTR, 28, EINTR]), (three, 1, Some(96)), "signals are waited through");
+        // A file that ends within a word.
+        let rooms = vec![(87, 256 << 10), (87, 1)];
+        assert_eq!(asked(0, 87, 11, &[95, 95]), (rooms, 1, Some(88)), "the last byte, too");
+    }
+
+    /// What others have made is seen when it is looked for, and not asked for before.
+    #[test]
+    fn a_mapping_of_words_sees_what_others_made() {
+        let file = Arc::new(File::from(oscost_sys::file::in_memory(32).expect("memory")));
+        let map = Arc::new(MappedFile::new(file.as_fd(), 1 << 16, true).expect("mapped"));
+        let mut words = MappedWords::new(map, Arc::clone(&file), 32);
+        assert_eq!((words.load(3), words.calls().lseek), (Ok(0), 0));
+        assert_eq!((words.load(4), words.calls().lseek), (Err(outside(4)), 1));
+        file.set_len(40).expect("longer");
+        assert_eq!((words.load(4), words.load(4), words.calls().lseek), (Ok(0), Ok(0), 2));
+        assert_eq!((words.load(5), words.known), (Err(outside(5)), 40));
+    }
+
     fn words_outside(words: &mut impl Words) -> [Result<(), Error>; 2] {
         [words.store(4, 1), words.write(2, &[1; 3])]
     }

@@ -268,3 +268,88 @@ impl Io for Mapped {
         self.under.calls()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: usize = 8192;
+
+    fn file(bytes: u64) -> Arc<File> {
+        Arc::new(oscost_sys::file::in_memory(bytes).expect("memory").into())
+    }
+
+    /// One use of each method, of one part and of two: what it answers, and what the file holds then.
+    fn used(file: &File, io: &mut impl Io) -> IoCalls {
+        let holds = |expected: &[u8]| {
+            let mut bytes = vec![0; expected.len() + 1];
+            let length = file.read_at(&mut bytes, 0).expect("read");
+            assert_eq!(&bytes[..length], expected);
+        };
+        assert_eq!(io.write_on(&[IoSlice::new(b"ab")]), Ok(2));
+        assert_eq!(io.write_on(&[IoSlice::new(b"cd"), IoSlice::new(b"ef")]), Ok(4));
+        holds(b"abcdef");
+        assert_eq!(io.write(1, &[IoSlice::new(b"BC")]), Ok(2));
+        assert_eq!(io.write(3, &[IoSlice::new(b"D"), IoSlice::new(b"EF")]), Ok(3));
+        holds(b"aBCDEF");
+        assert_eq!((io.end(), io.write_on(&[IoSlice::new(b"g")])), (Ok(6), Ok(1)));
+        assert_eq!(io.write(6, &[IoSlice::new(b"Gh")]), Ok(2));
+        holds(b"aBCDEFGh");
+        let (mut one, mut two) = ([0; 2], [0; 3]);
+        assert_eq!(io.read(1, &mut [IoSliceMut::new(&mut one)]), Ok(2));
+        assert_eq!((io.read_on(&mut two), &one, &two), (Ok(3), b"BC", b"DEF"));
+        assert_eq!(io.read(0, &mut [IoSliceMut::new(&mut one), IoSliceMut::new(&mut two)]), Ok(5));
+        assert_eq!((io.read_on(&mut two), &one, &two), (Ok(3), b"aB", b"FGh"));
+        assert_eq!(io.read_on(&mut one), Ok(0), "the end");
+        assert_eq!(io.read(7, &mut [IoSliceMut::new(&mut one), IoSliceMut::new(&mut two)]), Ok(1));
+        assert_eq!(io.read(9, &mut [IoSliceMut::new(&mut one)]), Ok(0));
+        assert_eq!(io.cut(2), Ok(()));
+        holds(b"aB");
+        assert_eq!(io.make_room(2, 2), Ok(()));
+        holds(b"aB\0\0");
+        io.calls()
+    }
+
+    #[test]
+    fn every_way_reads_and_writes_the_same_by_calls_of_its_own() {
+        let (empty, none) = (file(0), IoCalls::default());
+        let calls = used(&empty, &mut SeekRead::new(Arc::clone(&empty)));
+        let pairs = IoCalls { write: 4, writev: 2, read: 5, readv: 2, ..none };
+        assert_eq!(calls, IoCalls { lseek: 8, ftruncate: 1, fallocate: 1, ..pairs });
+
+        let empty = file(0);
+        let calls = used(&empty, &mut Positioned::new(Arc::clone(&empty)));
+        let pairs = IoCalls { pwrite: 4, pwritev: 2, pread: 5, preadv: 2, ..none };
+        assert_eq!(calls, IoCalls { lseek: 1, ftruncate: 1, fallocate: 1, ..pairs });
+
+        // What is there is written in memory, as all is read. The length is asked for at first, for a write and for reads behind
+        // the known end, and by who wants to know.
+        let empty = file(0);
+        let calls = used(&empty, &mut Mapped::new(Arc::clone(&empty), LIMIT, true).expect("mapped"));
+        let asked = 1 + 1 + 1 + 1 + 4;
+        assert_eq!(
+            calls,
+            IoCalls { lseek: asked, pwrite: 3, pwritev: 1, ftruncate: 1, fallocate: 1, ..none }
+        );
+    }
+
+    /// A mapping sees what others append, up to the end of it and no further; who asks for more writes on where it was.
+    #[test]
+    fn a_mapping_ends_where_it_was_made_to_end() {
+        let file = file(100);
+        let mut io = Mapped::new(Arc::clone(&file), LIMIT, true).expect("mapped");
+        assert_eq!((io.end(), io.write_on(&[IoSlice::new(b"abc")])), (Ok(100), Ok(3)));
+        file.set_len(2 * LIMIT as u64).expect("longer");
+        let mut four = [1; 4];
+        assert_eq!(io.read(LIMIT as u64 - 4, &mut [IoSliceMut::new(&mut four)]), Ok(4));
+        assert_eq!((io.read_on(&mut four[..1]).map_err(|error| error.errno), four), (Err(27), [0; 4]));
+        let behind = io.write(LIMIT as u64 - 1, &[IoSlice::new(b"xy")]);
+        assert_eq!(behind.map_err(|error| error.errno), Err(27), "too large");
+        let mut io = Mapped::new(Arc::clone(&file), LIMIT, true).expect("mapped");
+        (io.length, io.under.next) = (100, 103);
+        assert!(io.read(LIMIT as u64 - 1, &mut [IoSliceMut::new(&mut four)]).is_err());
+        assert_eq!(io.write_on(&[IoSlice::new(b"d")]), Ok(1));
+        file.read_exact_at(&mut four, 100).expect("read");
+        assert_eq!(&four, b"abcd");
+    }
+}

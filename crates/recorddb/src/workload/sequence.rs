@@ -336,3 +336,24 @@ fn put_decimal(text: &mut Vec<u8>, mut value: u32) {
     }
     text.extend_from_slice(&digits[first..]);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_lengthened_up_to_1000_letters() {
+        let plan = WorkPlan { workload: Workload::Text, records: 1, seed: 1, child: 0 };
+        let mut sequence = Sequence::new(&plan);
+        assert_eq!((sequence.number(), sequence.key(), sequence.value()), (0, &b""[..], &b""[..]));
+        assert_eq!(sequence.next_action(), Some(Action::Insert));
+        sequence.known[0].length = 975;
+        let mut lengths = Vec::new();
+        for _ in 0..60 {
+            assert_eq!(sequence.replace(), Action::Replace { exists: true });
+            assert_eq!(sequence.value().len(), usize::from(sequence.known[0].length));
+            lengths.push(sequence.value().len());
+        }
+        assert!(lengths.is_sorted() && (lengths[0], lengths[59]) == (975, 1000), "{lengths:?}");
+    }
+}

@@ -232,9 +232,15 @@ fn what_the_format_cannot_hold_is_refused() {
 /// Offsets have 7 digits: the record that would begin behind the last one is refused, and nothing is damaged.
 #[test]
 fn a_full_file_is_an_error_and_no_damage() {
+    for access in [Access::Positioned, Access::Mapped] {
+        fill_up(access);
+    }
+}
+
+fn fill_up(access: Access) {
     let directory = Directory::new();
     let path = directory.file("db");
-    let options = DatabaseOptions { access: Access::Positioned, lock: LockWay::None, ..create() };
+    let options = DatabaseOptions { access, lock: LockWay::None, ..create() };
     let mut database = Database::open(&path, &options).expect("open");
     let value = [b'v'; 1023];
     let mut stored = 0;

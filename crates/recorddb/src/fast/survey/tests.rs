@@ -54,6 +54,7 @@ fn blocks_that_nothing_leads_to_are_no_damage() {
     assert_eq!((found.tails.len(), found.records), (0, 0), "the arena has the rest");
     set(&mut words, ARENA, 0);
     assert_eq!(survey(&mut words).tails, [(BLOCKS + 38, CHUNK_END)], "nobody has it");
+    assert_eq!(survey(&mut with_blocks(&[])).tails, [], "the arena has all of it");
 }
 
 #[test]
