@@ -273,7 +273,7 @@ pub(crate) mod tests {
         whole.machine.host = Some(NAME.to_owned());
         whole.conditions.kernel_version = Some(format!("#1 by {NAME}"));
         whole.conditions.uid = Some(4321);
-        whole.conditions.preload = Some(vec![path.clone()]);
+        whole.conditions.preload = Some(vec![NAME.to_owned()]);
         whole.conditions.command_line = Some(format!("isolcpus=1 user={NAME}"));
         let mut bill = crate::bill::Bill {
             program: vec![path.clone(), format!("--user={NAME}")],

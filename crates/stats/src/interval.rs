@@ -298,4 +298,13 @@ mod tests {
             prop_assert!(low.value <= middle.value && middle.value <= high.value);
         }
     }
+
+    /// Differences and lateness may be below zero, and have no logarithm.
+    #[test]
+    fn around_nothing_an_interval_reaches_as_far_to_both_sides() {
+        let around: Vec<f64> = (-5..=5).map(f64::from).collect();
+        let found = over_launches(&around, MEDIAN).expect("launches");
+        assert_eq!((found.value, found.extremes), (0.0, false));
+        assert!(found.low < 0.0 && found.low == -found.high, "{found:?}");
+    }
 }

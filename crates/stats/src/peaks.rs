@@ -165,6 +165,13 @@ mod tests {
 
     #[test]
     fn the_rule_is_three_quartile_distances_and_no_less_than_the_least() {
+        // Quartiles 10 and 12: the rule is 18.
+        let apart = |height: f64| {
+            let values: Vec<f64> =
+                (0..1000).map(|index| 10.0 + f64::from(index % 2) * 2.0).chain([height]).collect();
+            peaks(&values, 0.1).map(|found| found.count)
+        };
+        assert_eq!([apart(17.9), apart(18.1)], [Some(0), Some(1)]);
         // Quartiles 10 and 11: the rule is 14.
         assert_eq!(peaks(&series(&[(7, 14.0)]), 0.1).map(|found| found.count), Some(0));
         assert_eq!(peaks(&series(&[(7, 14.1)]), 0.1).map(|found| found.count), Some(1));
