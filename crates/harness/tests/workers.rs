@@ -6,14 +6,14 @@
 #![expect(clippy::print_stdout)] // it is its own test harness
 
 mod bad;
+mod beside;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use oscost_harness::{
     Benchmark, Catalogue, Choice, Effort, Event, Foreign, IdleCpu, Level, Measured, Options, Record,
-    Supervisor, Tier, measure, quantity, rebuild, run_command, serve_if_asked,
+    Supervisor, Tier, measure, quantity, rebuild, serve_if_asked,
 };
 use oscost_results::{Figure, Mark, Status, Verdict};
 
@@ -104,6 +104,8 @@ fn known_costs_are_found() {
     for figure in &measured.figures {
         assert_eq!(figure.evidence.verdict, Verdict::Checked, "{}: {:?}", figure.id, figure.evidence);
         assert_eq!(figure.launches.len(), 6);
+        let begun: Vec<u64> = figure.launches.iter().map(|launch| launch.start_ns).collect();
+        assert!(begun[0] > 0 && begun.is_sorted_by(|one, other| one < other), "{begun:?}");
         let launch = &figure.launches[0];
         assert!(launch.quantities["floor"] <= launch.quantities["typical"]);
         assert!(launch.quantities["typical"] <= launch.quantities["max"]);
@@ -310,21 +312,6 @@ fn idle_cpus_sleep_at_first_and_are_awake_then() {
     assert_eq!(looked(figure(&measured, "sleeps/briefly")), looked(figure(&TICKS, "series/ticks")));
 }
 
-/// A command of the caller's is run where he is, with his environment, limits and what he adds, and ended at its deadline.
-fn a_command_is_run_as_its_caller_would() {
-    let supervisor = Supervisor::new(Arc::default()).unwrap_or_else(|error| fail(&error.to_string()));
-    let run = |script: &str, deadline_ns: u64| {
-        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-        let more = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
-        run_command(&supervisor, command, more, 1000, deadline_ns).expect("it is run")
-    };
-    let script = "echo $HOME; pwd -P; ulimit -S -c; ulimit -H -c; echo $GREETING";
-    let own = std::process::Command::new("sh").args(["-c", script]).env("GREETING", "hello").output();
-    let said = run(&format!("{script}; exit 3"), 60_000_000_000);
-    assert_eq!(said.stdout, String::from_utf8_lossy(&own.expect("a shell").stdout));
-    assert_eq!((said.code, run("sleep 60", 100_000_000).timed_out), (Some(3), true));
-}
-
 fn foreign_programs_take_part_and_leave_nothing() {
     let mark = format!("{}", 100_000_000 + oscost_sys::random::bits().expect("bits") % 900_000_000);
     // Named as a folder that other tests remove if these are killed.
@@ -392,6 +379,9 @@ fn main() -> std::process::ExitCode {
     if let Some(code) = serve_if_asked(&catalogue) {
         return code.into();
     }
+    if beside::is_killed() {
+        return std::process::ExitCode::FAILURE;
+    }
     let tests: &[(&str, fn())] = &[
         ("known_costs_are_found", known_costs_are_found),
         ("a_false_claim_is_withheld", a_false_claim_is_withheld),
@@ -409,9 +399,9 @@ fn main() -> std::process::ExitCode {
         ("records_make_the_figures_again", records_make_the_figures_again),
         ("an_interrupted_run_is_partial", an_interrupted_run_is_partial),
         ("idle_cpus_sleep_at_first_and_are_awake_then", idle_cpus_sleep_at_first_and_are_awake_then),
-        ("a_command_is_run_as_its_caller_would", a_command_is_run_as_its_caller_would),
         ("foreign_programs_take_part_and_leave_nothing", foreign_programs_take_part_and_leave_nothing),
     ];
+    let tests = [tests, &beside::TESTS].concat();
     // Everything here is of the first tier.
     if std::env::args().any(|argument| argument == "--ignored") {
         return std::process::ExitCode::SUCCESS;

@@ -298,4 +298,11 @@ mod tests {
         let named: Vec<(&str, bool)> = chosen.iter().map(|it| (it.card().id, it.named)).collect();
         assert_eq!(named, [("semaphore/posix_named", true), ("semaphore/system_v", true)]);
     }
+
+    #[test]
+    fn who_is_found_by_his_id_is_named() {
+        let found = <Catalogue as Listing>::find(&catalogue(), "lock/spin").expect("it is listed");
+        assert!(found.named && <Catalogue as Listing>::id(found) == "lock/spin");
+        assert!(<Catalogue as Listing>::find(&catalogue(), "lock").is_none());
+    }
 }

@@ -149,4 +149,18 @@ mod tests {
         assert!(found.is_ok_and(|found| found.len() == 1 && found[0].holds()));
         assert_eq!(calls, LOOKS);
     }
+
+    /// The clock source decides it where it has hardware of its own, and else nobody knows.
+    #[test]
+    fn readings_of_a_clock_make_no_call_each_or_at_most_one() {
+        let source = vdso::clock_source().unwrap_or_default();
+        let expected = match source.as_str() {
+            _ if !vdso::exists() => Bound::Exactly(2.0),
+            "tsc" | "arch_sys_counter" => Bound::Exactly(0.0),
+            "hpet" | "acpi_pm" | "pit" | "jiffies" | "refined-jiffies" => Bound::Exactly(2.0),
+            _ => Bound::AtMost(2.0),
+        };
+        assert_eq!(calls_of_readings(2.0), expected, "{source}");
+        assert_eq!(*of_readings(2.0), never_blocks(expected));
+    }
 }

@@ -273,4 +273,77 @@ mod tests {
         let Ok(place) = place else { return };
         assert!(place.kind().is_ok_and(|kind| !kind.is_empty()));
     }
+
+    /// A folder in which others may rename is no place, but where somebody else took it for one it is used as it is.
+    #[test]
+    fn a_place_in_which_others_may_rename_is_refused_before_anything_is_made_there() {
+        use std::os::unix::fs::PermissionsExt;
+        let bits = random::bits().expect("bits");
+        let base = std::env::temp_dir().join(format!("oscost-test-{bits:032x}"));
+        std::fs::create_dir(&base).expect("a folder");
+        let open_to =
+            |mode| std::fs::set_permissions(&base, std::fs::Permissions::from_mode(mode)).expect("ours");
+        open_to(0o777);
+        let refused = Place::open(&base).map(drop).expect_err("anybody may rename there");
+        assert!(refused.contains("they could move files away"), "{refused}");
+        let folder = Folder::open(&base).expect("ours");
+        let place = Place { folder, path: base.clone() };
+        let made = in_place(&place, Directory::make).map_err(|_| "refused").expect("made");
+        assert_eq!(place.folder().names().expect("readable"), [made.name().to_owned()]);
+        drop(made);
+        open_to(0o1777);
+        assert_eq!(Place::open(&base).expect("nobody may rename there").path(), base);
+        std::fs::remove_dir(&base).expect("removed");
+    }
+
+    /// Nothing tells a folder of another user's from one of ours but its owner.
+    #[test]
+    fn what_another_user_left_stays() {
+        let bits = random::bits().expect("bits");
+        let base = std::env::temp_dir().join(format!("oscost-test-{bits:032x}"));
+        let theirs = base.join(format!("{PREFIX}{bits:032x}"));
+        std::fs::create_dir_all(&theirs).expect("a folder");
+        let place = Place::open(&base).expect("our own");
+        if std::os::unix::fs::chown(&theirs, Some(1), None).is_ok() {
+            sweep(place.folder());
+            assert!(theirs.exists(), "it may be in use");
+            std::os::unix::fs::chown(&theirs, Some(identity::effective_uid()), None).expect("back");
+        }
+        sweep(place.folder());
+        assert!(!theirs.exists(), "ours, and nobody holds its lock");
+        std::fs::remove_dir(&base).expect("removed");
+    }
+
+    /// In the memory of this machine, and told of before it is there.
+    #[test]
+    fn a_folder_in_memory_is_told_of_before_it_is_made() {
+        let Ok(memory) = Folder::open(Path::new(SHARED_MEMORY)) else { return };
+        if memory.renamed_by() != Ok(None) {
+            return println!("SKIP a_folder_in_memory_is_told_of_before_it_is_made: no place here");
+        }
+        let told = std::cell::RefCell::new(String::new());
+        let made = Directory::locked(memory, Unable::Failed, |name| {
+            assert!(!Path::new(SHARED_MEMORY).join(name).exists());
+            *told.borrow_mut() = name.to_owned();
+            Ok(())
+        });
+        let Ok(made) = made else {
+            return println!("SKIP a_folder_in_memory: {SHARED_MEMORY} cannot be written");
+        };
+        assert_eq!(made.name().to_str(), Some(told.borrow().as_str()));
+        let path = Path::new(SHARED_MEMORY).join(made.name());
+        assert!(path.is_dir() && made.folder().try_lock() == Ok(true));
+        let again = Folder::open(&path).expect("ours").try_lock();
+        assert_eq!(again, Ok(false), "it is locked as long as its maker lives");
+        drop(made);
+        assert!(!path.exists());
+        let untold = |_: &str| Err(CallError::new("write", 28));
+        let root = Folder::open(Path::new("/")).expect("a folder");
+        let refused = Directory::locked(root, Unable::Failed, untold).map(drop);
+        assert_eq!(
+            refused,
+            Err(Unable::Failed(CallError::new("write", 28))),
+            "nothing that nobody was told of"
+        );
+    }
 }

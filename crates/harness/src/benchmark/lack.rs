@@ -415,4 +415,22 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn what_is_lacking_is_told_in_its_numbers() {
+        let told = |unable: Unable| match unable {
+            Unable::Unsupported { why, remedy } => format!("{why}; {remedy}"),
+            Unable::Failed(error) => panic!("{error}"),
+        };
+        let room = told(of_room(3 << 30, (5 << 20) - 1));
+        assert!(room.starts_with("3072 MiB of memory are needed, and 4 MiB are available; "), "{room}");
+        assert!(told(of_cpus(4, 2)).starts_with("needs 4 CPUs, and 2 may be used; "));
+        let (emfile, enospc) = (CallError::new("mq_open", 24), CallError::new("mq_open", 28));
+        assert!(told(of_posix_queues(emfile, 11, 64)).contains(": 11 queues do not fit"));
+        assert!(told(of_posix_queues(enospc, 11, 64)).contains("fs.mqueue.queues_max is "));
+        assert!(told(of_many_descriptors(emfile, 1000)).ends_with("; raise the limit: ulimit -n 2048"));
+        assert!(
+            told(of_device("/dev/zero", CallError::new("openat", 2))).starts_with("/dev/zero cannot be used")
+        );
+    }
 }

@@ -166,4 +166,14 @@ mod tests {
             names[0] != names[1] && names.iter().all(|name| name.starts_with("/oscost-") && name.len() == 40)
         );
     }
+
+    #[test]
+    fn who_cannot_be_put_on_its_cpu_ends_at_once() {
+        let cpus = oscost_sys::affinity::allowed().expect("CPUs");
+        let keeper = &mut Keeper::in_private_namespaces();
+        let (cpu, partner_cpu) = (cpus[0], usize::MAX);
+        let cx = SetUp { cpu, partner_cpu, cpus: &cpus, host_system_v_limits: None, keeper, directory: None };
+        let code = |pinned| cx.fork_partner(pinned, || 7).expect("fork").wait().expect("it ends").code;
+        assert_eq!((code(true), code(false)), (Some(1), Some(7)));
+    }
 }

@@ -248,4 +248,13 @@ mod tests {
         assert_eq!(first_calls(std::iter::once((&launch(&[10]), 20.0)))[0].median_ns, 0.0);
         assert_eq!(first_calls(std::iter::empty()), Vec::new());
     }
+
+    #[test]
+    fn a_percentile_has_ten_passes_beyond_it() {
+        let shares = |passes: u64| -> Vec<f64> {
+            let made = over_launches(&[launch((0..passes).map(|_| 120), Vec::new())], 1).expect("passes");
+            made.quantiles.iter().map(|it| it.share).collect()
+        };
+        assert_eq!((shares(19), shares(20), shares(101)), (vec![], vec![0.5], vec![0.5, 0.9]));
+    }
 }

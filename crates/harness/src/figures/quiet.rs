@@ -232,4 +232,26 @@ mod tests {
         assert!(best.enough([&launches(20).windows, &launches(20).windows].into_iter()));
         assert!(!best.enough([&launches(20).windows, &launches(19).windows].into_iter()));
     }
+
+    /// Steps of the throughput loop where so many windows saw these.
+    fn level(windows: &[(usize, f32)]) -> Option<f64> {
+        let all: Vec<f32> =
+            windows.iter().flat_map(|&(count, steps)| std::iter::repeat_n(steps, count)).collect();
+        Best::default().with(&[Seen::of(&launched(&all)).expect("canaries")]).throughput
+    }
+
+    #[test]
+    fn windows_within_a_hundredth_support_each_other() {
+        let near = level(&[(13, 0.16), (12, 0.1615)]).expect("25 of them");
+        assert!((near - 0.16).abs() < 1e-6);
+        assert_eq!(level(&[(13, 0.16), (12, 0.162)]), None);
+    }
+
+    #[test]
+    fn a_window_at_the_limit_is_quiet() {
+        // A hundredth more than 100 is 101.
+        let best =
+            Best::known(Some(&CoreConstants { chain_ns: 1.0, throughput_ns: 100.0, entry_ns: None }), None);
+        assert_eq!(best.judge(&launched(&[100.0, 101.0, 101.0_f32.next_up()]).windows).quiet, 2);
+    }
 }

@@ -332,4 +332,26 @@ mod tests {
             assert_eq!(head(line), None, "{line}");
         }
     }
+
+    /// As root alone one can make what is another user's; a second name is somebody else's doing.
+    #[test]
+    fn a_ledger_of_another_users_or_with_two_names_stays() {
+        let Ok(memory) = memory() else {
+            return println!("SKIP a_ledger_of_another_users: /dev/shm cannot be written");
+        };
+        let name = |start: &str| OsString::from(format!("{start}{:032x}", random::bits().unwrap()));
+        let (theirs, twice, other) = (name(PREFIX), name(PREFIX), name("oscost-test-"));
+        let path = |name: &OsString| Path::new(SHARED_MEMORY).join(name);
+        // It is theirs, or has its other name, before it can be taken for a ledger: another start may be sweeping.
+        let as_theirs = memory.unnamed_file().is_ok_and(|file| {
+            std::os::unix::fs::fchown(&file, Some(1), None).is_ok()
+                && memory.name_file(&file, &theirs).is_ok()
+        });
+        let has_two = memory.unnamed_file().and_then(|file| memory.name_file(&file, &other)).is_ok()
+            && std::fs::hard_link(path(&other), path(&twice)).is_ok();
+        sweep();
+        let stay = [&theirs, &twice].map(|name| path(name).exists());
+        [&theirs, &twice, &other].into_iter().for_each(|name| drop(std::fs::remove_file(path(name))));
+        assert_eq!(stay, [as_theirs, has_two]);
+    }
 }

@@ -260,4 +260,59 @@ mod tests {
         assert!(base.join("foreign/file").exists());
         std::fs::remove_dir_all(&base).unwrap();
     }
+
+    /// Three levels below it are ours; what lies deeper no run has made.
+    #[test]
+    fn a_folder_goes_with_three_levels_of_folders_and_no_more() {
+        let base = std::env::temp_dir().join(format!("oscost-test-{}", key()));
+        for (name, levels) in [("oscost-1", "a/b/c"), ("oscost-2", "a/b/c/d")] {
+            std::fs::create_dir_all(base.join(name).join(levels)).unwrap();
+        }
+        let folder = Folder::open(&base).unwrap();
+        let objects = ["oscost-1", "oscost-2"].map(|name| Object::Folder(name.into()));
+        remove(objects.clone(), &HERE);
+        assert!(base.join("oscost-1").exists(), "nobody knows where it is");
+        remove(objects, &Scene { folders: Some(&folder), ..HERE });
+        let left = ["oscost-1", "oscost-2"].map(|name| base.join(name).exists());
+        std::fs::remove_dir_all(&base).unwrap();
+        assert_eq!(left, [false, true]);
+    }
+
+    /// As root alone one can make what is another user's.
+    #[test]
+    fn a_folder_of_another_users_stays() {
+        let base = std::env::temp_dir().join(format!("oscost-test-{}", key()));
+        std::fs::create_dir_all(base.join("oscost-1")).unwrap();
+        let is_theirs = std::os::unix::fs::chown(base.join("oscost-1"), Some(1), None).is_ok();
+        let folder = Folder::open(&base).unwrap();
+        remove([Object::Folder("oscost-1".into())], &Scene { folders: Some(&folder), ..HERE });
+        let stays = base.join("oscost-1").exists();
+        std::fs::remove_dir_all(&base).unwrap();
+        assert_eq!(stays, is_theirs);
+    }
+
+    /// A named semaphore, a queue and a socket, each where a namespace has it.
+    #[test]
+    fn what_has_a_name_goes_where_it_is_the_callers() {
+        use oscost_sys::semaphore::NamedSemaphore;
+        let name = format!("oscost-{:032x}", oscost_sys::random::bits().unwrap());
+        let slashed = format!("/{name}");
+        let path = |start: &str| std::path::Path::new("/dev/shm").join(format!("{start}{name}"));
+        let Ok(memory) = Folder::open(std::path::Path::new("/dev/shm")) else { return };
+        let Ok(semaphore) = NamedSemaphore::create(&slashed, 1) else {
+            return println!("SKIP what_has_a_name_goes: no named semaphores here");
+        };
+        std::mem::forget(semaphore);
+        std::os::unix::net::UnixListener::bind(path("")).unwrap();
+        let objects = || [Object::NamedSemaphore(slashed.clone()), Object::Socket(name.clone())];
+        remove(objects(), &HERE);
+        assert_eq!(
+            (path("sem.").exists(), path("").exists()),
+            (false, true),
+            "nobody said where sockets are"
+        );
+        remove(objects(), &Scene { memory: Some(&memory), ..HERE });
+        assert!(!path("").exists());
+        assert!(objects().iter().all(|it| !it.outlives_namespaces()));
+    }
 }

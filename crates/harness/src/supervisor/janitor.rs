@@ -154,4 +154,52 @@ mod tests {
         assert!(!stays(&["true"], true), "nobody removed it");
         assert!(stays(&["sleep", "1000"], false), "a janitor who lives does it himself, when all have ended");
     }
+
+    /// Tells this test that it is run in a process of its own, as a janitor.
+    const AS_JANITOR: &str = "OSCOST_TEST_AS_JANITOR";
+
+    /// Who waits at the end of a pipe, hears no signal that ends programs, and then removes what the ledger names.
+    #[test]
+    fn a_janitor_outlives_a_signal_and_removes_what_is_left_when_all_have_ended() {
+        if std::env::var_os(AS_JANITOR).is_some() {
+            return serve(std::iter::empty());
+        }
+        let name = format!("/oscost-{:032x}", oscost_sys::random::bits().expect("bits"));
+        let (ledger, life) = (Ledger::make(false).expect("a ledger"), Pipe::new().expect("a pipe"));
+        ledger.declare(&Object::NamedSemaphore(name.clone())).expect("declared");
+        std::mem::forget(NamedSemaphore::create(&name, 1).expect("a semaphore"));
+        let folder = Path::new(SHARED_MEMORY).join(&name[1..]);
+        ledger.declare(&Object::Folder(name[1..].to_owned())).expect("declared");
+        std::fs::create_dir(&folder).expect("a folder");
+        let test = "supervisor::janitor::tests::a_janitor_outlives_a_signal_and_removes_what_is_left_when_all_have_ended";
+        let mut janitor = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "--nocapture", test])
+            .env(AS_JANITOR, "1")
+            .stdin(Stdio::from(life.reader))
+            .stdout(Stdio::from(ledger.as_fd().try_clone_to_owned().expect("a descriptor")))
+            .spawn()
+            .expect("it starts");
+        let pid = i32::try_from(janitor.id()).expect("a pid");
+        // Bit 14 of what it ignores is SIGTERM.
+        let is_deaf = || {
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+            mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+                .is_some_and(|mask| mask >> 14 & 1 == 1)
+        };
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while !is_deaf()
+            && janitor.try_wait().expect("ours").is_none()
+            && std::time::Instant::now() < patience
+        {
+            std::thread::yield_now();
+        }
+        process::signal(pid, process::Signal::Terminate).expect("ours");
+        drop(life.writer);
+        assert!(janitor.wait().expect("ours").success(), "it ends by itself");
+        let file = Path::new(SHARED_MEMORY).join(format!("sem.{}", &name[1..]));
+        let are_left = (file.exists(), folder.exists());
+        let _ = (std::fs::remove_file(file), std::fs::remove_dir(folder));
+        assert_eq!(are_left, (false, false));
+    }
 }

@@ -124,7 +124,10 @@ mod tests {
         let cpu = affinity::allowed().expect("CPUs")[0];
         let spinners = match spinning(&[cpu, cpu], 600 * PATIENCE_NS) {
             Ok(spinners) => spinners,
-            Err(refused) => return println!("SKIP a_spinner_is_in_its_place: {refused}"),
+            Err(refused) => {
+                assert_ne!(refused.symbol(), Some("ETIMEDOUT"), "who is refused it says so");
+                return println!("SKIP a_spinner_is_in_its_place: {refused}");
+            }
         };
         for spinner in &spinners {
             let [allowed, policy] = ["status", "sched"].map(|name| {
@@ -136,5 +139,21 @@ mod tests {
             assert!(policy.is_none_or(|policy| policy.trim() == "5"), "{policy:?}");
         }
         assert_eq!(spinners.len(), 2);
+        let pids: Vec<i32> = spinners.iter().map(Child::pid).collect();
+        assert_eq!(Awake { held: None, spinners }.pids(), pids);
+        assert!(Awake::default().pids().is_empty());
+    }
+
+    #[test]
+    fn a_spinner_that_cannot_be_put_on_its_cpu_says_why_and_one_that_is_late_is_not_waited_for() {
+        let cpu = affinity::allowed().expect("CPUs")[0];
+        let refused = spinning(&[usize::MAX], 600 * PATIENCE_NS).map(|_| ()).expect_err("there is none");
+        assert_eq!(refused.symbol(), Some("EINVAL"));
+        // It may be there before anybody looks.
+        let late = spinning(&[cpu], 0).map(|_| ());
+        assert!(
+            late.is_ok()
+                || late.is_err_and(|it| matches!(it.symbol(), Some("ETIMEDOUT" | "EPERM" | "EACCES")))
+        );
     }
 }

@@ -334,4 +334,50 @@ mod tests {
         let failure = iterations(&mut Shared::new(10.0, 20.0), &mut Fails, 20_000);
         assert_eq!(failure, Err(oscost_sys::CallError::new("test", 5)));
     }
+
+    #[test]
+    fn a_warm_up_is_as_long_as_it_says() {
+        let before = Monotonic.now_ns();
+        clock::warm_up();
+        assert!(Monotonic.now_ns() - before >= 20_000_000);
+    }
+
+    /// How often a batch is tried whose 128 iterations take so long, and of how many it is in the end.
+    fn tried(ns_of_128: u64) -> (u64, u64) {
+        let clock = Shared::new(1.0, 0.0);
+        let ns = ns_of_128 as f64 / 128.0;
+        let mut costs = Costs { clock: clock.clone(), ns, slow: |_| false, batches: 0 };
+        let found = iterations(&mut clock.clone(), &mut costs, 20_000).expect("no failure");
+        (costs.batches, found.iterations)
+    }
+
+    #[test]
+    fn half_a_batch_is_long_enough_to_be_measured() {
+        assert_eq!(tried(10_000), (3 * 8 + 5, 256));
+        assert_eq!(tried(9_999), (3 * 9 + 5, 256), "a nanosecond less is doubled once more");
+    }
+
+    /// The iterations of the tries by which it is found out whether an operation of so many ns works all the time.
+    fn tries(ns: f64, batch_ns: u64) -> Vec<u64> {
+        struct Noted(Costs, Vec<u64>);
+        impl Batched for Noted {
+            fn batch(&mut self, iterations: u64) -> Outcome {
+                self.1.push(iterations);
+                self.0.batch(iterations)
+            }
+        }
+        let clock = Shared::new(1.0, 0.0);
+        let mut noted = Noted(Costs { clock: clock.clone(), ns, slow: |_| false, batches: 0 }, Vec::new());
+        let found = member_of_rounds(&mut clock.clone(), &mut noted, &Card::BATCHED, batch_ns, |_| None);
+        assert!(!found.expect("no failure").works, "nobody says what it used");
+        noted.1.split_off(noted.1.len() - 3)
+    }
+
+    #[test]
+    fn work_is_looked_for_in_three_tries_of_a_third_of_a_millisecond_or_of_a_batch() {
+        assert_eq!(tries(100.0, 20_000), [3_000; 3]);
+        assert_eq!(tries(5e6, 20_000), [1; 3], "an operation that is longer");
+        assert_eq!(tries(100.0, 1_000_000), [10_000; 3], "a batch that is longer");
+        assert_eq!(tries(0.0, 20_000), [MOST_ITERATIONS; 3]);
+    }
 }

@@ -208,11 +208,13 @@ mod tests {
         pass_ns: f64,
         slow_until: u64,
         batches: u64,
+        /// Iterations of the last one.
+        last: u64,
     }
 
     impl Batched for Costs {
         fn batch(&mut self, iterations: u64) -> Outcome {
-            self.batches += 1;
+            (self.batches, self.last) = (self.batches + 1, iterations);
             let slower = if self.batches < self.slow_until { 1.5 } else { 1.0 };
             self.clock.pass(self.pass_ns * slower * iterations as f64);
             Ok(())
@@ -227,14 +229,21 @@ mod tests {
     /// The same on a processor that is known, or not.
     fn found_on(known: bool, check_ns: f64, slow_until: u64, entry: bool) -> Core {
         let clock = Shared::new(1.0, 20.0);
-        let costs = |pass_ns, slow_until| Costs { clock: clock.clone(), pass_ns, slow_until, batches: 0 };
+        let costs =
+            |pass_ns, slow_until| Costs { clock: clock.clone(), pass_ns, slow_until, batches: 0, last: 0 };
         let mut canaries = Canaries {
             chain: costs(0.5 * CHAIN_STEPS as f64, slow_until),
             throughput: costs(0.1 * THROUGHPUT_INSTRUCTIONS as f64, 0),
             entry: entry.then(|| costs(60.0, 0)),
         };
         let mut check = costs(check_ns * CHAIN_STEPS as f64, 0);
-        look(&mut clock.clone(), &mut canaries, &mut check, 20_000, 20.0, known)
+        let core = look(&mut clock.clone(), &mut canaries, &mut check, 20_000, 20.0, known);
+        // What is held against each other is as long as a batch of a member.
+        for long in [&canaries.chain, &check].into_iter().filter(|_| slow_until == 0) {
+            let length = long.pass_ns * long.last as f64 / 20_000.0;
+            assert!((0.95..1.05).contains(&length), "{length}");
+        }
+        core
     }
 
     #[test]
@@ -262,7 +271,8 @@ mod tests {
         }
         for other in [0.988, 1.012, 1.0 / 3.0, 4.0 / 3.0] {
             let why = found(0.5 * CHECK_CYCLES * other, 0, true).no_cycles.expect("no agreement");
-            assert!(why.contains("as long as an addition"), "{why}");
+            let steps = if CHECK_CYCLES > 1.0 { "a multiplication" } else { "an exclusive or" };
+            assert!(why.starts_with(steps) && why.contains("as long as an addition"), "{why}");
         }
     }
 
@@ -313,5 +323,49 @@ mod tests {
         let core = find(&mut Monotonic, 20_000, 20.0, true);
         let ns = [core.chain_ns, core.throughput_ns, core.entry_ns].map(|ns| ns.expect("found"));
         assert!(ns[1] < ns[0] && ns[0] < ns[2], "an instruction, a cycle, an entry: {ns:?}");
+    }
+
+    /// What this loop of entries makes, by number, where it can be counted.
+    fn entered(enters: fn(u64)) -> Option<(i64, u64)> {
+        use oscost_sys::audit::by_notification;
+        use oscost_sys::memory::SharedWords;
+        use std::sync::atomic::Ordering;
+        let words = SharedWords::new(3).expect("memory");
+        let child = Child::fork(|| {
+            let counted = by_notification(|| {
+                system_call::marker(1);
+                enters(5);
+                system_call::marker(0);
+            });
+            let Ok(((), counts)) = counted else { return 1 };
+            let calls: Vec<(i64, u64)> = counts.phase(1).into_iter().collect();
+            let [(number, count)] = calls[..] else { return 2 };
+            words.word(0).store(number.cast_unsigned(), Ordering::Release);
+            words.word(1).store(count, Ordering::Release);
+            0
+        });
+        let code = child.expect("fork").wait().expect("it ends").code;
+        assert_ne!(code, Some(2), "one kind of call");
+        let word = |index| words.word(index).load(Ordering::Acquire);
+        (code == Some(0)).then(|| (word(0).cast_signed(), word(1)))
+    }
+
+    #[test]
+    fn a_loop_of_entries_enters_as_often_as_it_is_told() {
+        let (Some(unknown), Some(allowed)) = (entered(enter), entered(enter_allowed)) else {
+            return println!("SKIP a_loop_of_entries_enters_as_often_as_it_is_told: nobody can count here");
+        };
+        let (number, count) = unknown;
+        assert!((number < 0 || number == system_call::INVALID) && count == 5, "{number} {count}");
+        assert_eq!((oscost_sys::system_call_names::name(allowed.0), allowed.1), (Some("getpid"), 5));
+    }
+
+    /// Under a filter an unknown call costs more than others.
+    #[test]
+    fn the_entry_is_that_of_an_unknown_call_where_there_is_no_filter() {
+        let mode = Watched::at_first().seccomp_mode.unwrap_or(0);
+        let expected: fn(u64) = if mode > 0 { enter_allowed } else { enter };
+        let entry = Canaries::new(true).entry.expect("asked for");
+        assert_eq!(entry.0 as usize, expected as usize);
     }
 }

@@ -165,4 +165,16 @@ mod tests {
         let facts = facts(&mut Scripted::new(1000.0, 25.0)).expect("a regular clock");
         assert!((facts.pair_ns - 25.0).abs() < 0.1, "{}", facts.pair_ns);
     }
+
+    /// Twice the median and a step is what an undisturbed pair takes at most.
+    #[test]
+    fn a_pair_that_takes_longer_than_twice_the_usual_is_disturbed() {
+        let cost = |more: f64| {
+            let mut clock = Scripted::new(1.0, 20.0);
+            clock.spikes = vec![(500, more)];
+            facts(&mut clock).expect("a regular clock").pair_ns
+        };
+        let all = DIFFERENCES as f64;
+        assert_eq!((cost(21.0), cost(22.0)), ((20.0 * all + 21.0) / all, 20.0));
+    }
 }

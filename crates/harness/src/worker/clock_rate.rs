@@ -166,4 +166,42 @@ mod tests {
         }
         assert_eq!(wrong(&first, &instant(&mut clock), &[HZ]), None);
     }
+
+    /// Two clocks that ran for so long, ns, and were read within so many each.
+    fn of(measuring_ns: u64, kernel_ns: u64, widths: (u64, u64)) -> bool {
+        let refused = Err(CallError::new("clock_gettime", 1));
+        let at = |measuring_ns, kernel_ns, width_ns| Instant {
+            measuring_ns,
+            kernel_ns: Ok(kernel_ns),
+            raw_ns: refused,
+            counter: None,
+            width_ns,
+        };
+        wrong(&at(7, 9, widths.0), &at(7 + measuring_ns, 9 + kernel_ns, widths.1), &[]).is_some()
+    }
+
+    #[test]
+    fn a_clock_is_wrong_from_a_hundredth_and_what_readings_take_on() {
+        for (kernel, agrees) in [(100_000_000_u64, 1_000_000_u64), (5_000_000, 50_000)] {
+            for widths in [(0, 0), (300, 0), (0, 300), (200, 100)] {
+                let most = agrees + widths.0 + widths.1;
+                assert!(
+                    !of(kernel + most, kernel, widths) && of(kernel + most + 1, kernel, widths),
+                    "{widths:?}"
+                );
+                assert!(
+                    !of(kernel - most, kernel, widths) && of(kernel - most - 1, kernel, widths),
+                    "{widths:?}"
+                );
+            }
+        }
+        // One of them ran for 5 ms.
+        assert!(of(5_000_000, 1, (0, 0)) && of(1, 5_000_000, (0, 0)));
+        assert!(!of(4_999_999, 1, (0, 0)) && !of(1, 4_999_999, (0, 0)), "too short to tell");
+    }
+
+    #[test]
+    fn a_core_is_too_fast_beyond_seven_gigahertz() {
+        assert_eq!((wrong_by_core(1.0 / 7.0).is_some(), wrong_by_core(1.0 / 7.001).is_some()), (false, true));
+    }
 }

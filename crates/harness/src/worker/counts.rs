@@ -114,4 +114,32 @@ mod tests {
         let own = counted((Ok(USED), None), &before, &after);
         assert_eq!((own.0, own.2), (Some(6.0), None), "the own CPU is not told");
     }
+
+    #[test]
+    fn a_tracer_of_any_partner_at_any_moment_is_told_and_one_that_may_be_is_not_none() {
+        let traced = |pid| vec![Some(Seen { usage: USED, cpu: Some(1), tracer_pid: pid })];
+        let told = |before: &PartnersUsage, after: &PartnersUsage| {
+            Own { used: Ok(USED), moved: Some(0), operations: 10.0 }.and(before, after, 20.0).tracer_pid
+        };
+        let nobody = || traced(Some(0));
+        assert_eq!((told(&vec![], &vec![]), told(&nobody(), &nobody())), (Some(0), Some(0)));
+        assert_eq!(
+            (told(&traced(Some(7)), &nobody()), told(&nobody(), &traced(Some(7)))),
+            (Some(7), Some(7))
+        );
+        assert_eq!((told(&traced(None), &nobody()), told(&nobody(), &vec![None])), (None, None));
+    }
+
+    /// This process as a partner of its own, by its number and by that of its thread.
+    #[test]
+    fn partners_are_looked_at_member_by_member() {
+        let pid = i32::try_from(std::process::id()).expect("a pid");
+        let members = [vec![Participant::Process(pid), Participant::Thread(pid)], Vec::new()];
+        let seen = partners(&members);
+        assert_eq!(seen.iter().map(Vec::len).collect::<Vec<_>>(), [2, 0]);
+        let there = std::path::Path::new("/proc/self/status").exists();
+        assert!(seen[0].iter().all(|it| it.is_some() == there), "{seen:?}");
+        let gone = partners(&[vec![Participant::Process((1 << 22) + 1), Participant::Thread((1 << 22) + 1)]]);
+        assert_eq!(gone[0], [None, None], "no machine has such numbers");
+    }
 }

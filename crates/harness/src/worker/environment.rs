@@ -249,4 +249,33 @@ mod tests {
         assert_eq!(found(&[]), None, "there is no /proc");
         assert_eq!(found(&[("/proc/self/status", "")]), Some(0), "this kernel has no control groups");
     }
+
+    #[test]
+    fn a_clock_is_looked_at_unless_a_sleep_is_longer_than_two_readings() {
+        let before = environment();
+        let instant = Instant { measuring_ns: 50_000_000, kernel_ns: Ok(100_000_000), ..before.instant };
+        let later = |ns: u64| Environment { instant, asleep_ns: Some(5 + ns), ..environment() };
+        assert!(before.wrong_until(&later(SUSPEND_NS), &[]).is_some());
+        assert_eq!(before.wrong_until(&later(SUSPEND_NS + 1), &[]), None);
+        let unknown = Environment { asleep_ns: None, ..later(0) };
+        assert_eq!(
+            (before.voided_by(&unknown), unknown.voided_by(&before)),
+            (None, None),
+            "not known is no sleep"
+        );
+    }
+
+    #[test]
+    fn what_may_be_used_is_told_in_words() {
+        assert_eq!(
+            moved("a partner", None, Some(&[3, 1])),
+            "the CPUs that a partner may use changed from unknown to 3,1"
+        );
+        let here = Environment::read(&[0]);
+        assert_eq!(here.voided_by(&here), None);
+        assert_eq!(here.allowed.as_deref(), affinity::allowed().ok().as_deref());
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        assert_eq!(here.cpuset.is_some(), status.contains("\nCpus_allowed_list:"));
+        assert!(here.cpuset.is_none_or(|line| status.lines().any(|it| it == line)));
+    }
 }

@@ -290,14 +290,60 @@ mod tests {
     #[test]
     fn at_its_deadline_a_program_is_ended_gently_and_then_at_once() {
         // Long enough for a shell of an emulated machine to set its trap.
-        for (script, code) in [("exec sleep 60", 128 + 15), ("trap '' TERM; while :; do sleep 60; done", 128)]
-        {
-            let output = run_here(&ForeignPlan { deadline_ns: SECOND / 2, ..shell(script) });
+        let cases = [("exec sleep 60", 128 + 15, 1), ("trap '' TERM; while :; do sleep 60; done", 128, 6)];
+        for (script, code, halves) in cases {
+            let output = run_here(&ForeignPlan { deadline_ns: halves * SECOND / 2, ..shell(script) });
             assert!(output.timed_out && output.duration_ns < 30 * SECOND, "{script}: {output:?}");
             assert_eq!((output.code, output.signal), (Some(code), None), "{script}");
         }
         // Who closed its streams goes on until its own end.
         let silent = ran(&shell("exec >&- 2>&-; sleep 0.05; exit 4"));
         assert_eq!(silent, (String::new(), String::new(), Some(4)));
+    }
+
+    /// A worker that hears no signal does not hand that on.
+    #[test]
+    fn a_program_hears_the_signals_that_end_it() {
+        let child = process::Child::fork(|| {
+            process::ignore_endings();
+            let output = run_here(&ForeignPlan { deadline_ns: SECOND / 2, ..shell("exec sleep 60") });
+            if output.timed_out { output.code.unwrap_or(1) } else { 2 }
+        });
+        assert_eq!(child.expect("fork").wait().expect("it ends").code, Some(128 + 15));
+    }
+
+    /// Its guard is there until the program has ended, and hears none: a signal to its group may come at any time.
+    #[test]
+    fn a_guard_is_ended_by_no_signal_and_a_program_goes_with_its_guard() {
+        // Bit 14 of what the guard ignores.
+        let deaf = "until grep -q '^SigIgn:.*[4-7c-f]...$' /proc/$PPID/status; do :; done";
+        let ended = ran(&shell(&format!("{deaf}; kill $PPID; exit 5")));
+        assert_eq!(ended, (String::new(), String::new(), Some(5)));
+        let output = run_here(&shell("kill -KILL $PPID; exec sleep 60"));
+        assert!(
+            !output.timed_out && output.signal == Some(9) && output.duration_ns < 30 * SECOND,
+            "{output:?}"
+        );
+    }
+
+    /// However it ends, its code is that of a shell.
+    #[test]
+    fn a_program_that_a_signal_ends_has_the_code_of_a_shell() {
+        for signal in [2, 9, 15] {
+            assert_eq!(ran(&shell(&format!("kill -{signal} $$"))).2, Some(128 + signal));
+        }
+    }
+
+    #[test]
+    fn a_script_whose_interpreter_is_missing_says_why_it_is_not_run() {
+        use std::os::unix::fs::PermissionsExt;
+        let bits = oscost_sys::random::bits().expect("bits");
+        let path = std::env::temp_dir().join(format!("oscost-test-{bits:032x}"));
+        std::fs::write(&path, "#!/no-such-interpreter-of-oscost\n").expect("a script");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).expect("ours");
+        let name = path.to_string_lossy().into_owned();
+        let (_, why, code) = ran(&plan(&[&name]));
+        std::fs::remove_file(&path).expect("removed");
+        assert!(why.starts_with(&format!("{name}: ")) && code == Some(127), "{why} {code:?}");
     }
 }

@@ -178,4 +178,42 @@ mod tests {
             });
         });
     }
+
+    #[test]
+    fn who_is_not_pinned_has_all_cpus_and_who_needs_none_is_left_where_he_is() {
+        let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
+        let all = affinity::allowed().expect("CPUs");
+        let placed = |cpus: &[usize], placement: Option<Placement>| {
+            let member =
+                placement.map(|placement| synthetic::choice(Card { placement, ..Card::BATCHED }).benchmark);
+            let worker = Worker::new(&catalogue, on(cpus.to_vec()), None, &words).expect("a worker");
+            std::thread::scope(|scope| {
+                let place = || {
+                    let put = worker.place(&[member]).map(<[usize]>::to_vec).map_err(|it| it.to_string());
+                    (put, affinity::allowed().expect("CPUs"))
+                };
+                scope.spawn(place).join().expect("it ends")
+            })
+        };
+        let one = vec![all[0]];
+        assert_eq!(placed(&all, Some(Placement::Unpinned)), (Ok(all.clone()), all.clone()));
+        for placement in [Some(Placement::OneCpu), Some(Placement::SameCpu), Some(Placement::Spread), None] {
+            assert_eq!(placed(&all, placement), (Ok(one.clone()), one.clone()), "{placement:?}");
+        }
+        assert_eq!(placed(&[], None), (Ok(Vec::new()), all.clone()), "a program that is not ours");
+        let told = placed(&[], Some(Placement::Unpinned)).0.expect_err("nowhere to run");
+        assert!(told.starts_with("environment: CPU  cannot be used"), "{told}");
+    }
+
+    #[test]
+    fn the_cpu_that_is_woken_is_the_second_one_unless_nobody_is_woken() {
+        let [plain, wakes] = members();
+        let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
+        let woken = |cpus: Vec<usize>, member, is_plain| {
+            let worker = Worker::new(&catalogue, on(cpus), None, &words).expect("a worker");
+            Worker { plain: is_plain, ..worker }.partner_cpu(&[None, Some(member)])
+        };
+        assert_eq!((woken(vec![3, 1, 2], wakes, false), woken(vec![3, 1, 2], wakes, true)), (Some(1), None));
+        assert_eq!((woken(vec![3, 1], plain, false), woken(vec![3], wakes, false)), (None, None));
+    }
 }

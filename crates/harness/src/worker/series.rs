@@ -177,8 +177,8 @@ mod tests {
         }
     }
 
-    fn one(quantities: &'static [(&'static str, f64)], keep_samples: bool) -> Result<Launched, Failure> {
-        let plan = LaunchPlan {
+    fn plan(keep_samples: bool) -> LaunchPlan {
+        LaunchPlan {
             iterations: Vec::new(),
             works: Vec::new(),
             core: crate::protocol::core::Core::default(),
@@ -188,7 +188,11 @@ mod tests {
             keep_samples,
             idle_cpu: crate::protocol::message::IdleCpu::Halt,
             references: None,
-        };
+        }
+    }
+
+    fn one(quantities: &'static [(&'static str, f64)], keep_samples: bool) -> Result<Launched, Failure> {
+        let plan = plan(keep_samples);
         let parties =
             Parties { cpus: &[0], placement: Placement::OneCpu, partners: &[], awake: &[], series: true };
         let card = crate::figures::synthetic::series("a");
@@ -222,5 +226,40 @@ mod tests {
         assert_eq!(why(&[("cost", f64::INFINITY)]), "launch: the quantity 'cost' is no number");
         let other = why(&[("cost", 1.0), ("price", 1.0)]);
         assert_eq!(other, "launch: the card names no quantity 'price': a defect of the benchmark");
+    }
+
+    /// It leaves its CPU for another one.
+    struct Moves(usize);
+
+    impl Series for Moves {
+        fn launch(&mut self, _: &SeriesPlan, sink: &mut dyn Sink) -> crate::benchmark::Outcome {
+            sink.operations(1);
+            sink.used(&Usage::default(), Some(3));
+            oscost_sys::affinity::pin_to(self.0)
+        }
+    }
+
+    #[test]
+    fn a_move_of_the_thread_is_counted_with_those_of_participants() {
+        let cpus = oscost_sys::affinity::allowed().expect("CPUs");
+        let launch = |from: usize, to: usize| {
+            let alone = || {
+                oscost_sys::affinity::pin_to(from).expect("ours");
+                let parties = Parties {
+                    cpus: &[from],
+                    placement: Placement::OneCpu,
+                    partners: &[],
+                    awake: &[],
+                    series: true,
+                };
+                let record = one_series(&mut Moves(to), None, &plan(false), 7, &parties, &Vec::new());
+                let record = record.expect("a launch").record;
+                (record.migrations, usize::try_from(record.cpu).ok())
+            };
+            std::thread::scope(|scope| scope.spawn(alone).join().expect("it ends"))
+        };
+        let (first, last) = (cpus[0], cpus[cpus.len() - 1]);
+        assert_eq!(launch(first, first), (Some(3), Some(first)));
+        assert_eq!(launch(first, last), (Some(3 + u64::from(first != last)), Some(last)));
     }
 }

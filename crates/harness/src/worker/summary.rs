@@ -260,4 +260,22 @@ mod tests {
     fn no_samples_no_summary() {
         assert!(summarise(&Batches::default(), &[], false).is_none());
     }
+
+    #[test]
+    fn quantities_are_quantiles_of_all_samples() {
+        let samples: Vec<f64> = (0..=100).rev().map(f64::from).collect();
+        let told = summarise(&batches(&samples, &[]), &[true; 101], false).expect("samples").quantities;
+        let of = ["floor", "p5", "typical", "batch_p99", "max", "mean"].map(|name| told[name]);
+        assert_eq!(of, [0.0, 5.0, 50.0, 99.0, 100.0, 50.0]);
+    }
+
+    #[test]
+    fn a_round_without_a_step_of_the_chain_is_in_no_window_of_steps() {
+        let chain = vec![0.5, 0.0, 0.5, -0.1, 0.5, 0.5, 0.5];
+        let canaries = CanaryTimes { throughput: vec![0.25; 7], entry: Vec::new(), chain };
+        let windows = canaries.windows(&[3.0; 7], true);
+        assert_eq!((windows.steps, windows.throughput), (vec![6.0], vec![0.5]));
+        let stopped = CanaryTimes { chain: vec![0.0; 7], ..canaries }.windows(&[3.0; 7], true);
+        assert_eq!((stopped.steps.len(), stopped.ns.len()), (0, 1));
+    }
 }

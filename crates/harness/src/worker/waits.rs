@@ -129,4 +129,46 @@ mod tests {
         };
         assert_eq!(Waits::of(&unread, 8).judged(&unread, &[true; 20]).0.samples.len(), 20);
     }
+
+    /// Of these the waiting side leaves its CPU in each iteration, or never; and how long its batches are.
+    struct Waiting(bool, Vec<u64>);
+
+    impl crate::benchmark::Batched for Waiting {
+        fn batch(&mut self, iterations: u64) -> crate::benchmark::Outcome {
+            self.1.push(iterations);
+            let left =
+                || oscost_sys::usage::own(oscost_sys::usage::Whose::Thread).map(|it| it.voluntary_switches);
+            for _ in 0..if self.0 { iterations } else { 0 } {
+                let before = left()?;
+                // A sleep whose time is over before it begins does not leave the CPU.
+                while left()? == before {
+                    oscost_sys::clock::pause(std::time::Duration::from_micros(1));
+                }
+            }
+            Ok(())
+        }
+    }
+
+    struct Nobody;
+
+    impl Progress for Nobody {
+        fn running(&mut self, _: usize) {}
+    }
+
+    /// Who waits asleep has a price of that, in batches of its own length; who never sleeps, and who is not asked, has none.
+    #[test]
+    fn a_price_asleep_is_of_who_slept_in_every_wait() {
+        let (mut sleeps, mut spins, mut unasked) =
+            (Waiting(true, vec![]), Waiting(false, vec![]), Waiting(true, vec![]));
+        let mut runners =
+            [&mut sleeps, &mut spins, &mut unasked].map(|batched| Runner::new(batched as &mut _, 3, 1));
+        let plan = RoundPlan { warm_up_ns: 0, member_ns: 100_000_000, clock_pair_ns: 0.0, seed: 1 };
+        let asked = [Some(2), Some(2), None];
+        let found = while_asleep(&mut runners, &asked, &mut [], &Core::default(), &plan, &mut Nobody);
+        assert_eq!(runners.map(|runner| runner.iterations), [3; 3], "as long as before");
+        assert!(found[0].is_some_and(|ns| ns > 0.0) && found[1..] == [None, None], "{found:?}");
+        for (batches, length) in [(sleeps.1, 2), (spins.1, 2), (unasked.1, 3)] {
+            assert!(!batches.is_empty() && batches.iter().all(|it| *it == length), "{batches:?}");
+        }
+    }
 }

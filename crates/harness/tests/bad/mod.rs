@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, Card, Claim, Contained, Foreign, Outcome, OverLaunches, Placement,
-    QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject, Tier, Unable,
+    Batched, Benchmark, Bound, CallError, Card, Claim, Contained, Directory, Foreign, Outcome, OverLaunches,
+    Placement, QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject, Tier, Unable,
 };
 use oscost_sys::system_call;
 
@@ -22,6 +22,7 @@ enum Does {
     Sleeps,
     Ticks { middle: f64, counts: u64 },
     StartsAThread { ends: bool },
+    MakesAFolder { leaves: bool },
 }
 
 pub struct Bad {
@@ -76,6 +77,8 @@ bad! {
     THREAD: "poisons/thread", "poisons", Does::StartsAThread { ends: false }, &exactly(1.0);
     BRIEF: "poisons/briefly", "poisons", Does::StartsAThread { ends: true }, &[];
     POISONED: "poisons/not", "poisons", Does::Calls(1), &exactly(1.0);
+    FILES: "files/tidy", "files", Does::MakesAFolder { leaves: false }, &[];
+    LEFT: "files/left", "files", Does::MakesAFolder { leaves: true }, &[];
     UNNAMED: "unnamed/ticks", "unnamed", Does::Ticks { middle: 5.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES.split_at(2).0;
     MISCOUNTS: "miscounts/ticks", "miscounts", Does::Ticks { middle: 5.0, counts: 2 }, &exactly(1.0), quantities: QUANTITIES;
 }
@@ -128,6 +131,7 @@ impl Benchmark for Bad {
                 });
                 Box::new(Calls(1))
             }
+            Does::MakesAFolder { leaves } => Box::new(Folder(Some(Directory::make(cx)?), leaves)),
             Does::Ticks { middle, counts } => return Ok(Subject::Series(Box::new(Ticks { middle, counts }))),
         }))
     }
@@ -143,7 +147,7 @@ fn static_card(id: &str) -> &'static Card {
     macro_rules! of {
         ($($name:ident)*) => { [$(&$name.card),*] };
     }
-    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER AWAKE SLEEPS THREAD BRIEF POISONED UNNAMED MISCOUNTS)
+    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER AWAKE SLEEPS THREAD BRIEF POISONED FILES LEFT UNNAMED MISCOUNTS)
         .into_iter()
         .find(|card| card.id == id)
         .unwrap_or(&TEN.card)
@@ -208,6 +212,29 @@ impl Batched for Hangs {
     fn batch(&mut self, _: u64) -> Outcome {
         loop {
             std::thread::sleep(std::time::Duration::from_secs(1));
+        }
+    }
+}
+
+/// A folder of a run, and whether it is left as it is by who is killed.
+struct Folder(Option<Directory>, bool);
+impl Batched for Folder {
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            system_call::getppid();
+        }
+        Ok(())
+    }
+
+    /// Where its files lie.
+    fn remarks(&self) -> Vec<String> {
+        self.0.iter().map(|folder| folder.name().to_string_lossy().into_owned()).take(1).collect()
+    }
+}
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.1 {
+            self.0.take().into_iter().for_each(std::mem::forget);
         }
     }
 }

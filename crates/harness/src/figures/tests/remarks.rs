@@ -23,6 +23,8 @@ fn what_is_noteworthy_is_said() {
         said(&of, &context),
         ["2 launches were thrown away: batch: it broke", "3 launches were void: it slept"]
     );
+    let none_void = Context { void_reason: Some("it slept"), ..CONTEXT };
+    assert_eq!(said(&member(batched("x"), alike(6)), &none_void), [""; 0], "of no launch");
     let words =
         with(alike(3), |index, launched| launched.remarks = vec![["one", "two", "one"][index].to_owned()]);
     assert_eq!(
@@ -41,6 +43,7 @@ fn a_step_of_the_clock_that_is_much_of_a_batch_is_said() {
     // A step of 10 ns is 1 % of ten operations of 100 ns.
     assert_eq!([said(10, 1), said(5, 2), said(0, 1)], [(); 3].map(|()| Vec::<String>::new()));
     assert_eq!(said(4, 1), ["one step of the clock is 2 % of a batch: the price may be off by as much"]);
+    assert_eq!(said(1, 1), ["one step of the clock is 10 % of a batch: the price may be off by as much"]);
     assert_eq!(said(1, 2), ["one step of the clock is 5 % of a batch: the price may be off by as much"]);
 }
 

@@ -1,5 +1,7 @@
 //! Children that do a job, end before it or hang, and launches of benchmarks that sleep.
 
+mod launches;
+
 use oscost_sys::usage::{self, Whose};
 
 use super::*;
@@ -276,4 +278,102 @@ fn idle_cpus_are_kept_awake_for_single_passes_too() {
     // One CPU has nobody beside it to be kept awake.
     let is_alone = oscost_sys::affinity::allowed().expect("CPUs").len() == 1;
     assert!(awake(IdleCpu::Poll).is_some() || is_alone);
+}
+
+/// What is heard of somebody who says so many bytes, and then goes on for a while.
+fn heard_of(bytes: usize, deadline_ns: u64, goes_on: bool) -> Result<usize, Lost> {
+    let catalogue = Catalogue::new(Vec::new());
+    let plain = Plain::new(&catalogue, Arc::default()).expect("memory");
+    let (pipe, mut end) = std::io::pipe().expect("a pipe");
+    let (life, ends) = std::io::pipe().expect("a pipe");
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // Who has heard enough closes the pipe.
+            let _ = end.write_all(&vec![b'x'; bytes]);
+            if goes_on {
+                let _ = { life }.read(&mut [0]);
+            }
+        });
+        let heard = plain.hear(pipe, deadline_ns).map(|said| said.len());
+        drop(ends);
+        heard
+    })
+}
+
+#[test]
+fn a_child_is_heard_to_its_end_unless_it_says_too_much_or_takes_too_long() {
+    assert_eq!(heard_of(0, LONG_NS, false), Ok(0));
+    assert_eq!(heard_of(MOST_REPORT, LONG_NS, false), Ok(MOST_REPORT));
+    let too_much = Err(Lost::worker("the worker sent more than a report can hold", None));
+    assert_eq!(heard_of(MOST_REPORT + 1, LONG_NS, false), too_much);
+    let late = Lost::worker("the worker did not end in time, and was ended", None).at_deadline();
+    assert_eq!(heard_of(10, 60_000_000, true), Err(late));
+}
+
+#[test]
+fn a_program_that_just_began_has_slept_through_nothing() {
+    let catalogue = Catalogue::new(Vec::new());
+    let plain = Plain::new(&catalogue, Arc::default()).expect("memory");
+    assert_eq!((plain.slept_ns(), plain.throttled_periods()), (0, None));
+    assert!(plain.now_ns() > 1_000_000_000, "the clock of the machine");
+}
+
+/// Passes and first calls of an operation that takes its time are told of their one member, who is running meanwhile.
+#[test]
+fn single_passes_are_timed_of_the_first_member_and_of_no_series() {
+    let plan = SinglesPlan { passes: 40, time_ns: LONG_NS, warm_up_ns: 0, least_batch: 1, blocks: true };
+    let timed = |ids: &[&str]| {
+        let task = Task::Percentiles { plan, idle_cpu: IdleCpu::Halt };
+        let report = made(ids, task)?;
+        let TaskFinding::Percentiles(member) = report.finding else { panic!("{report:?}") };
+        Ok::<_, Lost>(member)
+    };
+    let Member::Done(it) = timed(&["sleeps", "dies"]).expect("a report") else { panic!("it was timed") };
+    assert_eq!(it.buckets.iter().map(|(_, count)| count).sum::<u64>(), 40);
+    let (least, most) = it.extremes.expect("passes");
+    assert!(least > 0 && least <= most && it.sum_ns >= 40 * least && it.sum_ns <= 40 * most, "{it:?}");
+    assert!(it.batch_ns.is_some_and(|ns| ns > 0.0));
+    assert_eq!(it.first.idle_ns.len(), 40);
+    let series = timed(&["series"]).expect("a report");
+    assert!(matches!(&series, Member::Failed(it) if it.to_string() == "set-up: a series times itself"));
+    assert_eq!(timed(&["dies"]), Err(Lost::worker("the worker ended with exit code 7", Some(0))));
+}
+
+#[test]
+fn what_was_heard_of_a_job_before_is_not_said_of_the_next_one() {
+    let catalogue = Catalogue::new(vec![Box::leak(Box::new(Dies(|| std::process::exit(7))))]);
+    let plain = Plain::new(&catalogue, Arc::default()).expect("memory");
+    let job = |ids: &[&str], task| {
+        let ids = ids.iter().map(|&id| id.to_owned()).collect();
+        let cpus = oscost_sys::affinity::allowed().expect("CPUs");
+        Job { ids, task, cpus, seed: 1, isolate: false, refused: None, directory: None }
+    };
+    let died = plain.run(job(&["gone", "dies"], CALIBRATE), LONG_NS);
+    assert_eq!(died, Err(Lost::worker("the worker ended with exit code 7", Some(1))));
+    let late = Lost::worker("the worker did not end in time, and was ended", None).at_deadline();
+    assert_eq!(plain.run(job(&[], Task::Clock), 0), Err(late), "nobody was set up for it");
+}
+
+/// Somebody ends the run when the wait has begun, of which nobody hears anything.
+#[test]
+fn a_run_may_be_ended_while_a_child_says_nothing() {
+    let (catalogue, interrupted) = (Catalogue::new(Vec::new()), Arc::new(AtomicBool::new(false)));
+    let plain = Plain::new(&catalogue, Arc::clone(&interrupted)).expect("memory");
+    let (pipe, end) = std::io::pipe().expect("a pipe");
+    let this = std::fs::read_link("/proc/thread-self").expect("this thread");
+    let waits = || {
+        let stat = std::fs::read_to_string(std::path::Path::new("/proc").join(&this).join("stat"));
+        stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" S")))
+    };
+    let heard = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !waits() {
+                std::thread::yield_now();
+            }
+            interrupted.store(true, Ordering::Relaxed);
+        });
+        plain.hear(pipe, LONG_NS)
+    });
+    assert_eq!(heard, Err(Lost::Interrupted));
+    drop(end);
 }

@@ -116,3 +116,116 @@ fn who_was_set_up_or_ran_is_told_by_the_progress_word() {
     let words = [0, 1, 3, SETTING_UP, SETTING_UP + 2];
     assert_eq!(words.map(member), [None, Some(0), Some(2), Some(0), Some(2)]);
 }
+
+/// A report may be as long as that, and what sends more is not heard to its end.
+#[test]
+fn the_longest_report_is_heard_and_nothing_that_is_longer() {
+    for (more, is_too_much) in [(0, false), (1, true)] {
+        let bytes = MOST_REPORT + more;
+        let (it, ..) = heard(&format!("head -c {bytes} /dev/zero"), LONG_NS, false);
+        assert_eq!((matches!(it.why, Why::TooMuch), it.report.len()), (is_too_much, bytes));
+    }
+}
+
+/// Somebody ends the run when the wait has begun, of which nobody hears anything.
+#[test]
+fn a_run_may_be_ended_while_a_worker_says_nothing() {
+    let (mut running, interrupted) = (shell("exec sleep 600"), AtomicBool::new(false));
+    let this = std::fs::read_link("/proc/thread-self").expect("this thread");
+    let waits = || {
+        let stat = std::fs::read_to_string(std::path::Path::new("/proc").join(&this).join("stat"));
+        stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" S")))
+    };
+    let heard = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !waits() {
+                std::thread::yield_now();
+            }
+            interrupted.store(true, Ordering::Relaxed);
+        });
+        running.listen(LONG_NS, &RunClock::default(), &interrupted)
+    });
+    assert!(matches!(heard.why, Why::Interrupted));
+}
+
+#[test]
+fn a_worker_goes_with_the_value_that_stands_for_it() {
+    let running = shell("exec sleep 600");
+    let pidfd = process::pidfd(running.pid());
+    let path = format!("/proc/{}", running.pid());
+    assert!(std::path::Path::new(&path).exists());
+    drop(running);
+    if let Ok(pidfd) = pidfd {
+        assert_eq!(readiness::poll_readable(&[&pidfd], 0), Ok(vec![true]), "it has ended");
+    }
+}
+
+#[test]
+fn who_was_lost_at_the_deadline_is_told_from_who_was_not() {
+    let lost = || Lost::worker("it fell", Some(2));
+    let late = Lost::Worker { what: "it fell".to_owned(), member: Some(2), late: true };
+    assert_eq!((lost().at_deadline(), Lost::Interrupted.at_deadline()), (late.clone(), Lost::Interrupted));
+    assert_ne!(lost(), late);
+}
+
+/// A supervisor that starts nobody: what it knows of its machine.
+#[test]
+fn a_supervisor_has_the_time_and_what_is_granted_here() {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let Ok(supervisor) = Supervisor::new(Arc::clone(&interrupted)) else {
+        return println!("SKIP a_supervisor_has_the_time: nobody can be started here");
+    };
+    let workers: &dyn Workers = &supervisor;
+    let before = clock::now_ns();
+    assert!((before..=clock::now_ns() + LONG_NS).contains(&workers.now_ns()) && supervisor.slept_ns() == 0);
+    let (least, now) = (environment::throttled_periods(), workers.throttled_periods());
+    assert!(least.is_some() == now.is_some() && least <= now);
+    assert!(!workers.is_interrupted() && !supervisor.is_interrupted());
+    interrupted.store(true, Ordering::Relaxed);
+    assert!(workers.is_interrupted() && supervisor.is_interrupted());
+    let granted = matches!(oscost_sys::namespace::probe(), Ok(None));
+    assert_eq!((supervisor.is_private(), supervisor.janitor.is_none()), (granted, granted));
+}
+
+/// This program of tests in place of a worker: it knows no test of such a name, and says so.
+#[test]
+fn what_was_heard_of_a_job_before_is_not_said_of_the_next_one() {
+    let Ok(supervisor) = Supervisor::new(Arc::default()) else {
+        return println!("SKIP what_was_heard_of_a_job_before: nobody can be started here");
+    };
+    supervisor.words.word(0).store(SETTING_UP + 1, Ordering::Relaxed);
+    let task = crate::protocol::message::Task::Clock;
+    let (ids, cpus) = (vec!["a".to_owned(), "b".to_owned()], vec![0]);
+    let job = Job { ids, task, cpus, seed: 1, isolate: true, refused: None, directory: None };
+    let rubbish = || Err(Lost::worker("the worker sent rubbish instead of a report", None));
+    assert_eq!(supervisor.run(job.clone(), LONG_NS), rubbish());
+    assert_eq!(supervisor.words.word(0).load(Ordering::Relaxed), 0);
+    let late = Lost::worker("the worker did not end within 0 ms, and was ended", None).at_deadline();
+    assert_eq!(supervisor.run(job.clone(), 0), Err(late));
+    supervisor.interrupted.store(true, Ordering::Relaxed);
+    assert_eq!(supervisor.run(job, LONG_NS), Err(Lost::Interrupted));
+}
+
+/// As runs left them that were killed with their janitor.
+#[test]
+fn a_start_removes_what_the_dead_left_in_memory() {
+    let Ok(memory) = ledger::memory() else {
+        return println!("SKIP a_start_removes_what_the_dead_left_in_memory: no place here");
+    };
+    let bits = || oscost_sys::random::bits().expect("bits");
+    let (folder, ledger) = (format!("oscost-{:032x}", bits()), format!("oscost-ledger-{:032x}", bits()));
+    if memory.make_folder(folder.as_ref()).is_err() {
+        return println!("SKIP a_start_removes_what_the_dead_left_in_memory: it cannot be written");
+    }
+    let named = memory.unnamed_file().and_then(|file| memory.name_file(&file, ledger.as_ref()));
+    let is_left = |name: &String| memory.names().expect("readable").iter().any(|it| it == name.as_str());
+    assert!(is_left(&folder) || named.is_err());
+    let patience = clock::now_ns() + LONG_NS / 10;
+    // Another start may hold a lock of one of them, and then removes it.
+    while (is_left(&folder) || is_left(&ledger)) && clock::now_ns() < patience {
+        if Supervisor::new(Arc::default()).is_err() {
+            return println!("SKIP a_start_removes_what_the_dead_left_in_memory: nobody can be started here");
+        }
+    }
+    assert!(!is_left(&folder) && !is_left(&ledger));
+}

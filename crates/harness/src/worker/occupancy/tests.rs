@@ -264,3 +264,13 @@ fn who_is_watched_is_asked_what_he_used() {
     let known = cpu_time::waited(pid).is_some();
     assert_eq!((thread(vec![cpu]), thread(vec![cpu, cpu])), (Some(known), Some(false)));
 }
+
+/// What runs is told of up to its last stop: before each look there is one.
+#[test]
+fn a_look_comes_after_a_sleep() {
+    let begun = clock::now_ns();
+    pause();
+    let took = clock::now_ns() - begun;
+    // A sandbox may refuse the sleep.
+    assert!(took >= PAUSE_NS || clock::sleep_until(clock::now_ns()).is_err(), "{took}");
+}

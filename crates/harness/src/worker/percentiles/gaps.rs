@@ -267,4 +267,18 @@ mod tests {
         assert_eq!((gaps[0].total_ns, gaps[0].by.as_deref()), (100, None), "the most time first");
         assert_eq!((gaps[1].count, gaps[1].in_passes, gaps[1].total_ns, gaps[1].longest_ns), (2, 1, 40, 30));
     }
+
+    /// A look at all tasks takes about a millisecond: there are thirty of them in a launch.
+    #[test]
+    fn all_tasks_are_looked_at_thirty_times_and_no_more() {
+        let mut kernel = Kernel::new(&[]);
+        let known = kernel.tasks.is_some();
+        let looks = (0..MOST_SCANS + 5).filter(|_| kernel.who_ran().is_some()).count();
+        assert_eq!(looks, if known { 30 } else { 0 });
+        let look = kernel.look();
+        assert!(look.at_ns > 0);
+        let counted = look.interrupts.unwrap_or_default().len();
+        let has_name = |index| !kernel.interrupt(index).is_empty();
+        assert!(counted == 0 || (0..counted).any(has_name), "{counted} without a name");
+    }
 }

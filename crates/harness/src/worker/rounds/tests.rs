@@ -246,3 +246,52 @@ fn a_batch_of_many_iterations_is_rehearsed_and_costs_the_same() {
     };
     assert_eq!([batches_of(512, true), batches_of(511, true), batches_of(512, false)], [9, 1, 1]);
 }
+
+#[test]
+fn a_rehearsal_is_come_to_by_a_reading_of_the_clock_and_left_by_one() {
+    let readings = |rehearsed: bool| {
+        let clock = Shared::new(1.0, 20.0);
+        let mut member = costs(&clock, 1.0);
+        let runner = Runner::new(&mut member, 512, 1);
+        one_batch(&mut clock.clone(), &mut if rehearsed { runner.rehearsed() } else { runner })
+            .expect("nothing fails");
+        clock.0.borrow().reading
+    };
+    assert_eq!((readings(false), readings(true)), (2, 2 + 2 * 8));
+}
+
+/// What a clock that goes backwards says is shown, and is no time that a member had.
+#[test]
+fn batches_of_less_than_no_time_do_not_use_up_that_of_a_member() {
+    let clock = Shared::new(1.0, 0.0);
+    let mut member = costs(&clock, -1.0);
+    let mut runners = [Runner::new(&mut member, 1, 1)];
+    let plan = RoundPlan { warm_up_ns: 0, member_ns: 50, clock_pair_ns: 0.0, seed: 3 };
+    let rounds = run(&mut clock.clone(), &mut runners, &mut [], &plan, &mut Nobody);
+    assert_eq!(rounds.members[0].samples.len(), MOST_ROUNDS);
+    assert!(rounds.members[0].samples.iter().all(|&sample| sample == -1.0));
+}
+
+/// A member that fails takes no time, and no word says that it runs; who comes after it does.
+#[test]
+fn who_runs_is_told_of_members_and_of_no_canary() {
+    struct Told(Vec<usize>);
+    impl Progress for Told {
+        fn running(&mut self, index: usize) {
+            self.0.push(index);
+        }
+    }
+    let clock = Shared::new(1.0, 20.0);
+    let (mut fails, mut works) = (Costs { fails: Some(3), ..costs(&clock, 100.0) }, costs(&clock, 100.0));
+    let mut canary = costs(&clock, 1.0);
+    let mut members = [Runner::new(&mut fails, 200, 1), Runner::new(&mut works, 200, 1)];
+    let (mut canaries, mut told) = ([Runner::new(&mut canary, 100, 1)], Told(Vec::new()));
+    let plan = RoundPlan { warm_up_ns: 0, ..PLAN };
+    let rounds = run(&mut clock.clone(), &mut members, &mut canaries, &plan, &mut told);
+    assert_eq!(members[0].failed, Some(("batch", CallError::new("test", 5))));
+    let of = |index: usize| told.0.iter().filter(|it| **it == index).count() as u64;
+    // Two ms of a batch of 20 us and a reading: the time of one member, which is left.
+    assert_eq!((of(0), of(1), of(2)), (3, rounds.members[1].made, 0));
+    assert_eq!(rounds.members[1].samples.len(), 98);
+    assert_eq!(rounds.members[0].made, 0);
+}

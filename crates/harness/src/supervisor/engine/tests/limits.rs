@@ -243,3 +243,60 @@ fn ten_void_launches_in_succession_are_the_end_of_a_group_within_the_plan_too() 
     assert_eq!(launches(|number| number > 1), (11, 1));
     assert_eq!(launches(|number| number % 2 == 1), (60, 30));
 }
+
+#[test]
+fn a_pass_that_would_begin_at_the_end_of_the_plan_is_not_made() {
+    let mut scene = Scene::new(vec![series("a")]);
+    (scene.launch_ns, scene.options.effort.target_ns) = (SECOND, SECOND + BEFORE_NS);
+    assert_eq!(scene.well().launches_of("a"), 1);
+    scene.options.effort.target_ns += 1;
+    assert_eq!(scene.well().launches_of("a"), 2);
+}
+
+#[test]
+fn a_later_part_began_with_the_run_that_it_belongs_to() {
+    let finds = |job: &Job, _: u32| {
+        let output = crate::protocol::message::ForeignOutput { stdout: "2".to_owned(), ..Default::default() };
+        let report = costing(job, 100.0);
+        let is_foreign = matches!(job.task, Task::Foreign(_));
+        Ok(if is_foreign { Report { finding: TaskFinding::Foreign(output), ..report } } else { report })
+    };
+    let script = Script::new(&|_| 10 * MILLISECOND, &finds);
+    let made = |before: (u32, u64)| {
+        let options = options(Effort { launches: 1, most_launches: 1, ..EFFORT });
+        let programs = [crate::figures::synthetic::foreign()];
+        measure_after(before, &script, &[choice(series("a"))], &programs, &options, &mut |_| {})
+    };
+    assert_eq!((made((0, 0)).start_ns, script.now_ns()), (0, 60 * MILLISECOND));
+    let later = made((3, 20 * MILLISECOND));
+    assert_eq!((later.start_ns, later.launches), (40 * MILLISECOND, 5));
+    let told: Vec<(u32, u64)> =
+        later.figures.iter().map(|it| (it.launches[0].sequence, it.launches[0].start_ns)).collect();
+    assert_eq!(told, [(4, 60 * MILLISECOND), (5, 70 * MILLISECOND)], "after the start of the whole run");
+}
+
+#[test]
+fn a_run_of_nothing_is_rehearsed_in_no_launch() {
+    let rehearsed = rehearse(&[], &options(EFFORT), 1.0);
+    assert_eq!((rehearsed.longest_ns, rehearsed.measured.figures.len()), (0, 0));
+    let planned = |job: &Job| matches!(&job.task, Task::Launch(plan) if plan.works != [false]);
+    assert!(!Scene::new(vec![series("a")]).well().jobs.iter().any(planned), "nothing says that it works");
+}
+
+/// Where something is said to come first nothing is risked: launches that lack a nanosecond do not fit.
+#[test]
+fn what_does_not_fit_by_a_nanosecond_is_not_begun_beside_what_comes_first() {
+    let in_the_second_pass = |end_ns: u64| {
+        let card = |id| Card { launch_ms: 1000, ..series(id) };
+        let mut scene = Scene::new(vec![card("a"), card("b")]);
+        scene.options.first = ["a", "b"].map(str::to_owned).to_vec();
+        let (launches, most_launches, target_ns) = (3, 3, end_ns);
+        scene.options.effort =
+            Effort { launches, most_launches, end_ns, target_ns, deadline_ns: 2 * end_ns, ..EFFORT };
+        scene.launch_ns = SECOND;
+        scene.well().told.iter().filter(|told| told.0 == 2).count()
+    };
+    // Clock and core, two calibrations and audits, and six launches.
+    let whole_ns = 60 * MILLISECOND + 6 * SECOND;
+    assert_eq!((in_the_second_pass(whole_ns), in_the_second_pass(whole_ns - 1)), (2, 1));
+}

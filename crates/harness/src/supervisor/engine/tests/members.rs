@@ -277,5 +277,56 @@ fn a_launch_in_which_nobody_was_timed_says_nothing_of_quotas() {
 #[test]
 fn a_member_begins_with_nothing_known_of_it() {
     let member = crate::figures::synthetic::member(series("a"), Vec::new());
-    assert_eq!((member.failed_launches, member.iterations), (0, 0));
+    assert_eq!((member.failed_launches, member.iterations, member.batch_ns), (0, 0, 0));
+    assert!(!member.throttled && !member.works && !member.choice.named && member.first_failure.is_none());
+}
+
+/// Two groups in which a guest failed: its figure says what befell it in the first of them.
+#[test]
+fn of_two_failures_of_a_guest_the_first_is_told() {
+    let group = |what: &str| {
+        let guest = crate::figures::synthetic::member(series("p"), Vec::new());
+        let outcome = Fate::Failed(Failure::new("worker", what));
+        GroupState::new("g", vec![crate::figures::member::MemberState { outcome, ..guest }])
+    };
+    let mut groups = vec![group("it fell"), group("it fell later")];
+    group::pool(&mut groups);
+    for group in &groups {
+        assert_eq!(group.members[0].outcome, Fate::Failed(Failure::new("worker", "it fell")));
+    }
+}
+
+/// Two guests of two groups are compared in both: the ratio of all launches stands once.
+#[test]
+fn guests_of_two_groups_are_compared_once() {
+    const PAIRED: &[crate::benchmark::card::QuantityCard] =
+        &[crate::benchmark::card::QuantityCard { paired: true, ..crate::figures::synthetic::COST[0] }];
+    let card = |id, baseline, subtract| Card { baseline, subtract, quantities: PAIRED, ..series(id) };
+    let ran = Scene::new(vec![
+        card("q", None, None),
+        card("p", Some("q"), Some("q")),
+        card("a", Some("p"), Some("q")),
+        card("b", Some("p"), Some("q")),
+    ])
+    .well();
+    let of =
+        |pairs: &[PairedValue]| pairs.iter().map(|it| format!("{} {}", it.of, it.to)).collect::<Vec<_>>();
+    assert_eq!(of(&ran.measured.ratios), ["p q", "a p", "b p"]);
+    assert_eq!(of(&ran.measured.differences), ["p q", "a q", "b q"]);
+    assert_eq!(ran.measured.figures.iter().map(|it| &*it.id).collect::<Vec<_>>(), ["q", "p", "a", "b"]);
+}
+
+#[test]
+fn that_idle_cpus_were_awake_is_said_where_it_was_asked_for_all_launches() {
+    let said = |idle_cpu: IdleCpu, awake: Result<&str, &str>| {
+        let mut scene = two();
+        scene.options.idle_cpu = idle_cpu;
+        let ran = scene.run(|_, _, report| {
+            Ok(Report { awake: Some(awake.map(str::to_owned).map_err(str::to_owned)), ..report })
+        });
+        ran.measured.warnings.iter().filter(|words| words.contains("awake")).count()
+    };
+    let how = Ok("by a spinner");
+    assert_eq!([IdleCpu::Poll, IdleCpu::Both, IdleCpu::Halt].map(|it| said(it, how)), [1, 0, 0]);
+    assert_eq!([IdleCpu::Poll, IdleCpu::Both].map(|it| said(it, Err("refused"))), [1, 1]);
 }

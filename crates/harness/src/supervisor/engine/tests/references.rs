@@ -212,3 +212,11 @@ fn the_floor_of_a_reference_goes_with_the_chain_of_its_own_launch() {
     let found = &ran.measured.references[0].launches;
     assert_eq!((found["floor"].as_slice(), found["cycles"].as_slice()), (&[100.0; 4][..], &[400.0; 4][..]));
 }
+
+/// One figure of a kind is enough to have references of that kind in the launches of its group.
+#[test]
+fn a_group_of_several_kinds_times_references_of_each() {
+    let series = Card { group: "group", ..series("series") };
+    let ran = scene(vec![series, call("figure")]).run(|job, _, _| Ok(all_well(job)));
+    assert_eq!(ids(&ran).len(), 11);
+}

@@ -239,3 +239,109 @@ fn a_later_part_of_a_run_counts_on_and_warns_of_what_was_not_said() {
     assert_eq!(both.kept_awake, Some(Err("refused".to_owned())));
     assert_eq!((said(&both, "(--idle-cpu poll)"), said(&both, "could not be kept awake")), (0, 1));
 }
+
+/// Every job of a run has a random order of its own, and the same one when the run is made again.
+#[test]
+fn the_seed_of_a_run_says_that_of_each_of_its_jobs() {
+    let mut scene = Scene::new(vec![series("a"), series("b")]);
+    scene.options.seed = 7;
+    scene.options.effort = Effort { launches: 1, most_launches: 1, ..EFFORT };
+    scene.contestants = vec![foreign()];
+    let own = 7_u64.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let streams: Vec<u64> = scene.well().jobs.iter().map(|job| job.seed.wrapping_sub(own)).collect();
+    // Clock and core, calibrations, audits, launches by their number.
+    assert_eq!(streams, [0, 3, 1, 1, 2, 2, 1 << 8, 2 << 8, 3 << 8]);
+}
+
+/// A run of one part, then of a later one, which find this.
+fn in_parts(
+    first: &dyn Fn(&Job, Report) -> Result<Report, Lost>,
+    later: &dyn Fn(&Job, Report) -> Result<Report, Lost>,
+    later_options: &Options,
+) -> Measured {
+    let part = std::cell::Cell::new(first);
+    let finds = |job: &Job, _: u32| part.get()(job, all_well(job));
+    let script = Script::new(&|_| 10 * MILLISECOND, &finds);
+    let call = |id| choice(Card { id, group: id, ..Card::BATCHED });
+    let one = measure_by(&script, &[call("a")], &[], &options(EFFORT), &mut |_| {});
+    part.set(later);
+    more::more_by(&script, one, &[call("b")], later_options, &mut |_| {})
+}
+
+#[test]
+fn a_later_part_of_a_run_finds_what_the_first_did_not() {
+    let fails = |_: &Job, _: Report| Err(Lost::worker("it fell", None));
+    let stepping = |step_ns: f64| {
+        move |job: &Job, mut report: Report| {
+            if matches!(job.task, Task::Clock) {
+                report.finding = TaskFinding::Clock(ClockFacts { step_ns, pair_ns: 20.0 });
+            }
+            report.isolation = step_ns.to_string();
+            Ok(report)
+        }
+    };
+    let wrong = |_: &Job, report: Report| {
+        Ok(Report { wrong_clock: Some("it runs at half its rate".to_owned()), ..report })
+    };
+    let options = options(EFFORT);
+    let told = |both: &Measured| (both.clock.map(|it| it.step_ns), both.isolation.clone());
+    let both = in_parts(&stepping(1.0), &stepping(2.0), &options);
+    assert_eq!(told(&both), (Some(1.0), Some("1".to_owned())), "the first look is the run's");
+    assert_eq!((both.wrong_clock, both.partial, both.figures.len()), (None, false, 2));
+    assert_eq!(told(&in_parts(&fails, &stepping(2.0), &options)), (Some(2.0), Some("2".to_owned())));
+    assert_eq!(told(&in_parts(&stepping(1.0), &fails, &options)), (Some(1.0), Some("1".to_owned())));
+    for both in [in_parts(&stepping(1.0), &wrong, &options), in_parts(&wrong, &stepping(1.0), &options)] {
+        assert_eq!((both.wrong_clock.as_deref(), both.partial), (Some("it runs at half its rate"), true));
+    }
+}
+
+/// The best that its cores do, and what is timed beside its figures.
+#[test]
+fn a_later_part_of_a_run_adds_what_it_learns_and_loses_nothing() {
+    let well = |_: &Job, report: Report| Ok(report);
+    let seeing = |_: &Job, mut report: Report| {
+        of_launches(&mut report, |launched| {
+            launched.record.chain_ns = Some(0.25);
+            launched.windows = Windows { throughput: vec![9.0; 50], ..Windows::default() };
+        });
+        Ok(report)
+    };
+    let best = |both: &Measured| both.core.map(|core| core.chain_ns);
+    let plain = options(EFFORT);
+    assert_eq!(best(&in_parts(&well, &well, &plain)), None);
+    assert_eq!(best(&in_parts(&seeing, &well, &plain)), Some(0.25));
+    assert_eq!(best(&in_parts(&well, &seeing, &plain)), Some(0.25));
+    let references = ["c", "d"].map(|id| choice(Card { id, ..Card::BATCHED })).to_vec();
+    let both = in_parts(&well, &well, &Options { references, ..plain });
+    assert_eq!(both.references.iter().map(|it| &*it.id).collect::<Vec<_>>(), ["c", "d"]);
+}
+
+/// A program that printed a number, in a worker that took so long.
+fn beside_a_program(takes_ns: u64) -> Ran {
+    let mut scene = Scene::new(vec![series("a")]);
+    scene.contestants = vec![foreign()];
+    scene.options.effort = Effort { launches: 2, most_launches: 2, ..EFFORT };
+    let takes = |job: &Job| match job.task {
+        Task::Foreign(_) => takes_ns,
+        _ => 10 * MILLISECOND,
+    };
+    scene.run_taking(&takes, |job, _, report| {
+        let stdout = "2.5".to_owned();
+        let output = crate::protocol::message::ForeignOutput { stdout, ..Default::default() };
+        let is_foreign = matches!(job.task, Task::Foreign(_));
+        Ok(if is_foreign { Report { finding: TaskFinding::Foreign(output), ..report } } else { report })
+    })
+}
+
+#[test]
+fn a_program_that_is_not_ours_has_its_own_deadline_and_three_seconds() {
+    let most_ns = foreign().deadline_ns + 3 * SECOND;
+    let (ran, late) = (beside_a_program(most_ns), beside_a_program(most_ns + 1));
+    let launches = &ran.figure("peer/tool").launches;
+    let told: Vec<(u32, u64, f64)> =
+        launches.iter().map(|it| (it.sequence, it.start_ns, it.quantities["cost"])).collect();
+    // Clock, core, calibration, audit, and a launch of the other.
+    let first_ns = 50 * MILLISECOND;
+    assert_eq!(told, [(2, first_ns, 2.5), (4, first_ns + most_ns + 10 * MILLISECOND, 2.5)]);
+    assert_eq!(late.figure("peer/tool").why.as_deref(), Some("launch: the worker did not end"));
+}

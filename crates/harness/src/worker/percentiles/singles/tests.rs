@@ -129,6 +129,8 @@ fn a_known_cost_is_found_without_the_clock_and_every_moment_is_accounted_for() {
         assert!(found.account.gaps.is_empty() && off(&found.account) < 1e-9, "{:?}", found.account);
         // Of each stretch as many are not counted as 20 us hold, and two at least.
         let (pass, stretches) = (ns + 20, found.alone_ns.len() as u64);
+        // Of a long one a stretch has 32 passes.
+        assert!(ns < 250_000 || stretches == 20_000_u64.div_ceil(30), "{stretches}");
         assert_eq!(found.account.looking_ns, stretches * (20_000 / pass).max(2) * pass, "{ns}");
         let alone = median(&sorted(found.alone_ns)).expect("stretches");
         let batch = median(&sorted(found.batch_ns)).expect("batches");
@@ -170,6 +172,8 @@ fn a_gap_begins_where_no_usual_pass_ends() {
         (5_000, Vec::new(), 15_060),
         (40, slow(5), 3_180),
         (40, slow(20), 2_060),
+        // Every third pass is slower, and the median is none of these.
+        (40, (3..2000).step_by(3).map(|pass| (pass, 500, GapCause::Unknown)).collect(), 2_060),
     ] {
         let found = timed(ns, script, 100).account.limit_ns;
         assert!(found.abs_diff(limit) <= limit / 100, "{ns}: {found} for {limit}");
@@ -357,4 +361,14 @@ fn a_call_that_fails_is_named() {
     let mut machine = Machine::new();
     let failed = run(&mut Shared::new(1.0, 20.0), &mut machine, &mut Fails(0), &plan(1_000));
     assert_eq!(failed.map(|_| ()).map_err(|(phase, error)| (phase, error.call)), Err(("pass", "semop")));
+}
+
+/// Gaps that follow one another are all found, though only the first one is in a pass that is counted.
+#[test]
+fn every_moment_of_a_burst_is_accounted_for() {
+    let burst: Script = (0..5).map(|index| (30_000 + index, 60_000, GapCause::Interrupt)).collect();
+    let found = timed(1_000, burst, 100_000);
+    let [gaps] = &found.account.gaps[..] else { panic!("{:?}", found.account) };
+    assert_eq!((gaps.count, gaps.in_passes), (5, 1));
+    assert!(off(&found.account) < 1e-9, "{:?}", found.account);
 }
