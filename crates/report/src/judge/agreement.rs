@@ -227,6 +227,15 @@ mod tests {
         }
         // The peer's digits may hide as much.
         assert!(verdict(0.5, 0.9, 30.0).starts_with("cannot tell"));
+        assert_eq!(verdict(0.5, 0.9, 10.0), "differs: a mean", "not so much");
+        let scattered = |peer: f64, ours: f64| {
+            let side = |best, spread| Ok(Side { spread, ..side(best) });
+            let ratio = Some(Estimate { value: 1.0, low: 0.8, high: 1.2, extremes: true });
+            Agreement { ratio, ..row(side(118.0, peer), side(100.0, ours)) }.verdict()
+        };
+        for verdict in [scattered(0.3, 0.1), scattered(0.1, 0.3)] {
+            assert_eq!(verdict, "cannot tell: the launches scatter by 30 %, and the ratio may be 1");
+        }
     }
 
     #[test]
@@ -245,5 +254,18 @@ mod tests {
         assert_eq!([940.0, 1100.0, 2099.0, 2101.0].map(within), [false, true, true, false]);
         assert!(of(1000.0, 1500.0, 1000.0).contains("rounding removes up to 1.00 us"));
         assert_eq!(of(1000.0, 1500.0, 0.0), "differs: a mean");
+        assert!(within(951.0) && !within(949.0));
+        assert_eq!(of(1000.0, 951.0, 0.0), "differs: a mean", "without a step there are no digits");
+        let unknown = Agreement { differs: Reason::NONE, ..row(Ok(side(60.0)), Ok(side(100.0))) };
+        assert_eq!(unknown.verdict(), "differs, for an unknown reason");
+        let other = Agreement { differs: Reason::larger("cold"), ..unknown };
+        let words =
+            "differs, for an unknown reason: it is the smaller one, and what is known makes it larger (cold)";
+        assert_eq!(other.verdict(), words);
+        let turned = Agreement { differs: Reason::smaller("warm"), ..row(Ok(side(150.0)), Ok(side(100.0))) };
+        let words =
+            "differs, for an unknown reason: it is the larger one, and what is known makes it smaller (warm)";
+        assert_eq!((turned.verdict().as_str(), turned.best()), (words, Some(1.5)));
+        assert_eq!(row(Err("no".into()), Ok(side(1.0))).best(), None);
     }
 }

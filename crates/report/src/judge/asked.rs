@@ -76,3 +76,16 @@ impl Class {
         self.0 == ONE_CPU
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stays_on_one_cpu_is_of_one_class() {
+        let [one, same, cross, spread] =
+            ["one_cpu", "same_cpu", "cross_cpu", "spread"].map(Class::of_placement);
+        assert!(one == same && one == Class::one_cpu() && one.is_one_cpu());
+        assert!(!cross.is_one_cpu() && cross != one && cross != spread);
+    }
+}

@@ -188,5 +188,74 @@ mod tests {
     #[test]
     fn a_part_is_called_one() {
         assert!(BillChanges::between(&bill(&[], true), &bill(&[], false)).is_partial);
+        let mut first = bill(&[], true);
+        first.counted.push(Counted::default());
+        assert!(!BillChanges::between(&first, &first).is_partial, "the first run of each is compared");
+    }
+
+    /// Each in words of its own: what decides the price of a call, and what is no call.
+    #[test]
+    fn everything_that_was_counted_has_a_name() {
+        let call = |name: &str, on: &str, count_argument, slept, times| Call {
+            name: name.to_owned(),
+            on: on.to_owned(),
+            count_argument,
+            slept,
+            times,
+            ..Call::default()
+        };
+        let calls = vec![
+            call("mmap", "reserved", None, false, 2),
+            call("mmap", "anonymous", None, false, 3),
+            call("poll", "", Some(4), true, 5),
+            call("poll", "", Some(u64::MAX), false, 6),
+            call("never", "pipe", None, false, 0),
+        ];
+        let mut counted = Counted { calls, signals: 1, threads: 2, children: 3, ..Counted::default() };
+        (counted.faults.minor, counted.faults.major) = (40, 7);
+        (counted.switches.voluntary, counted.switches.involuntary) = (30, 8);
+        let found = counts(&Bill { counted: vec![counted, Counted::default()], ..Bill::default() });
+        let expected = [
+            ("children", 3),
+            ("mmap, anonymous", 5),
+            ("page faults", 47),
+            ("poll", 6),
+            ("poll with up to 4, slept", 5),
+            ("signals", 1),
+            ("switches", 38),
+            ("threads", 2),
+        ];
+        assert_eq!(found, expected.map(|(name, count)| (name.to_owned(), count)).into());
+        assert!(counts(&Bill::default()).is_empty());
+    }
+
+    #[test]
+    fn changes_are_told_of_two_programs() {
+        let of = |name: &str, reads: u64| Bill {
+            program: vec!["./x".to_owned(), name.to_owned()],
+            ..bill(&[("read", reads), ("a", 1)], true)
+        };
+        let (before, now) = (of("before", 5), of("now", 2));
+        let fewer = BillChanges::between(&before, &now);
+        assert_eq!((&*fewer.before, &*fewer.now, fewer.is_partial), ("./x before", "./x now", false));
+        assert_eq!((fewer.tally(), fewer.exceeds(0)), ((0, 1, 2), false));
+        let keys: Vec<&str> = fewer.rows.iter().map(|row| &*row.key).collect();
+        assert_eq!(keys, ["read", "a", "threads"], "those that moved alike by their names");
+        let row = serde_json::json!({"key": "read", "a": 5, "b": 2, "verdict": "fewer"});
+        let data = fewer.json();
+        assert_eq!(
+            (&data["counts"][0], &data["partial"], &data["version"]),
+            (&row, &false.into(), &1.into())
+        );
+        assert!(BillChanges::between(&Bill::default(), &now).is_partial, "nothing was counted");
+        let mut result = RunResult::begun(
+            std::time::UNIX_EPOCH,
+            Default::default(),
+            Default::default(),
+            Default::default(),
+        );
+        assert!(!is_bill(&result));
+        result.bill = Some(Box::new(now));
+        assert!(is_bill(&result));
     }
 }

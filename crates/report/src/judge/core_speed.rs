@@ -166,6 +166,8 @@ mod tests {
         assert_eq!([1.0, 0.6, 1.4].map(slope), [Some(true); 3]);
         assert_eq!([0.0, 0.4, -0.4].map(slope), [Some(false); 3]);
         assert_eq!([1.6, -0.6, 3.0].map(slope), [None; 3]);
+        // Square roots of powers of two, which have exact logarithms: a slope of one half is neither.
+        assert_eq!(slope_of(&figure(&[(1.0, 1.0), (4.0, 2.0)].repeat(4)), &figure(&[])), None);
     }
 
     #[test]
@@ -270,6 +272,10 @@ mod tests {
         let flat = |cycle: f64, ns: f64| figure(&[(cycle, ns); 8]);
         let of_one = |b: Figure, quantity| choose(&[&flat(0.25, 100.0)], &[&b], quantity);
         assert_eq!(of_one(flat(0.2524, 110.0), "quiet"), ("quiet", None));
+        assert!(
+            of_one(flat(0.2534, 110.0), "quiet").1.is_some()
+                && of_one(flat(0.2466, 110.0), "quiet").1.is_some()
+        );
         let (quantity, beside) = of_one(flat(0.26, 110.0), "quiet");
         assert_eq!((quantity, beside.map(|beside| beside.unit)), ("quiet", Some("cycles")));
         assert!(beside.is_some_and(|beside| (beside.share - (1.1 / 1.04 - 1.0)).abs() < 1e-12), "{beside:?}");
@@ -289,6 +295,9 @@ mod tests {
         assert_eq!([share(of(0.0), of(0.5), "quiet"), share(of(0.5), of(0.0), "quiet")], [None; 2]);
         let has_cycles = |a: Figure, b: Figure| has_cycles(&[&a], &[&b]);
         assert!(has_cycles(flat(0.25), flat(0.5)) && !has_cycles(flat(0.25), figure(&[])));
+        let mut some = flat(0.25);
+        some.launches[0].quantities.remove("cycles");
+        assert!(has_cycles(flat(0.25), some), "launches without a quiet window lack them");
         assert_eq!((time_of("cycles"), time_of("floor")), ("quiet", "floor"));
     }
 

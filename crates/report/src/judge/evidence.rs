@@ -110,6 +110,8 @@ mod tests {
     fn beside_bounds_a_call_that_no_claim_speaks_of_has_half_a_call_open() {
         let beside = [("system_calls:write", 1.0, 3.0), ("faults", 0.0, 9.0)];
         assert!(!news(1.0, 1.5, &beside) && news(1.0, 1.6, &beside));
+        let narrow = [("system_calls:write", 1.0, 1.2)];
+        assert!(!news(1.0, 1.5, &narrow) && news(1.0, 1.6, &narrow), "however narrow the bounds are");
         let of_another_kind = [("post_condition:read", 0.0, 9.0)];
         assert!(news(1.0, 1.6, &of_another_kind), "a claim on what was done is none on its calls");
     }
@@ -124,8 +126,8 @@ mod tests {
 
     #[test]
     fn each_call_is_told_once_by_its_name() {
-        let calls = |count| figure(&[("read", count), ("write", count)], &[]);
+        let calls = |count| figure(&[("read", count), ("writ\u{e9}", count)], &[]);
         let told: Vec<String> = changed(&calls(1.0), &calls(2.0)).into_iter().map(|it| it.what).collect();
-        assert_eq!(told, ["calls of read", "calls of write"]);
+        assert_eq!(told, ["calls of read", "calls of writ\u{e9}"]);
     }
 }

@@ -421,4 +421,17 @@ mod tests {
         let counts = [Verdict::Slower, Verdict::Faster, Verdict::Within].map(|it| comparison.of(it).count());
         assert_eq!(counts, [2, 0, 1]);
     }
+
+    #[test]
+    fn a_ratio_of_rounds_may_point_another_way_than_its_sides() {
+        let turns = |a: f64, b: f64, change: Option<f64>, changed: bool| {
+            let mut row = Compared { changed, ..row(Verdict::Slower, change) };
+            (row.a.value, row.b.value) = (a, b);
+            row.contradicts_its_sides()
+        };
+        assert!(turns(2.0, 1.0, Some(0.1), true) && turns(1.0, 2.0, Some(-0.1), true));
+        assert!(!turns(1.0, 2.0, Some(0.1), true) && !turns(2.0, 1.0, Some(-0.1), true));
+        assert!(!turns(1.0, 1.0, Some(0.1), true) && !turns(2.0, 1.0, None, true));
+        assert!(!turns(2.0, 1.0, Some(0.1), false), "that it changed is not certain");
+    }
 }

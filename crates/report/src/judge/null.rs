@@ -84,3 +84,142 @@ pub(super) fn scale(asked: &mut [Asked]) -> Vec<f64> {
     }
     shifts
 }
+
+#[cfg(test)]
+mod tests {
+    use oscost_results::LaunchRecord;
+    use oscost_stats::compare::Change;
+    use oscost_stats::drift::Drift;
+    use oscost_stats::interval::MEDIAN;
+    use serde_json::json;
+
+    use super::super::Compared;
+    use super::*;
+
+    fn figure(id: &str, launches: &[f64]) -> Figure {
+        let mut figure: Figure = serde_json::from_value(json!({
+            "id": id, "family": "", "title": "", "operation": "", "operations_per_iteration": 1,
+            "call_path": "libc", "group": "", "status": "measured", "headline": "floor", "placement": "one_cpu",
+        }))
+        .expect("a figure");
+        let launch = |floor: &f64| LaunchRecord {
+            quantities: [("floor".to_owned(), *floor)].into(),
+            ..LaunchRecord::default()
+        };
+        figure.launches = launches.iter().map(launch).collect();
+        figure
+    }
+
+    fn result(figures: Vec<Figure>) -> RunResult {
+        let begun = std::time::UNIX_EPOCH;
+        let result = RunResult::begun(begun, Default::default(), Default::default(), Default::default());
+        RunResult { figures, ..result }
+    }
+
+    #[test]
+    fn a_class_has_a_null_where_both_results_have_enough_figures_that_tell() {
+        let all = |count: usize| -> RunResult {
+            result((0..count).map(|at| figure(&at.to_string(), &[1.0, 1.1])).collect())
+        };
+        let one_cpu = BTreeSet::from([Class::one_cpu()]);
+        let (a, few) = (all(FEWEST_FIGURES), all(FEWEST_FIGURES - 1));
+        assert_eq!(with_a_null(&a, &a), one_cpu);
+        for (a, b) in [(&a, &few), (&few, &a), (&few, &few)] {
+            assert!(with_a_null(a, b).is_empty());
+        }
+        let without_one = |change: &dyn Fn(&mut Figure)| {
+            let mut other = a.clone();
+            change(&mut other.figures[3]);
+            [with_a_null(&a, &other), with_a_null(&other, &a)]
+        };
+        assert_eq!(without_one(&|_| ()), [one_cpu.clone(), one_cpu.clone()]);
+        // A placement on one CPU of another name is of the class; what it is compared with decides nothing.
+        assert!(with_a_null(&a, &result(a.figures.iter().rev().cloned().collect())) == one_cpu);
+        let mut same = a.clone();
+        same.figures.iter_mut().for_each(|it| it.placement = "same_cpu".to_owned());
+        assert_eq!(with_a_null(&same, &a), one_cpu);
+        let changes: [&dyn Fn(&mut Figure); 6] = [
+            &|it| it.status = Status::Failed,
+            &|it| it.launches.truncate(1),
+            &|it| it.launches[1].quantities = [("floor".to_owned(), 0.0)].into(),
+            &|it| it.revision = 2,
+            &|it| it.launches.iter_mut().for_each(|launch| launch.quantities.clear()),
+            &|it| it.id = "another".to_owned(),
+        ];
+        for change in changes {
+            assert_eq!(without_one(change), [BTreeSet::new(), BTreeSet::new()]);
+        }
+    }
+
+    #[test]
+    fn calls_are_known_where_they_were_counted_and_others_where_they_are_marked() {
+        let mut one = figure("a", &[]);
+        one.evidence.system_calls = [("read".to_owned(), 1.0), ("write".to_owned(), 0.5)].into();
+        assert_eq!((calls(&one), is_disturbed(&one)), (None, false));
+        one.evidence.audit_method = Some("ptrace".to_owned());
+        assert_eq!(calls(&one), Some(1.5));
+        for (mark, disturbed) in [(Mark::Shared, true), (Mark::BusySibling, true), (Mark::Noisy, false)] {
+            one.marks = vec![mark];
+            assert_eq!(is_disturbed(&one), disturbed, "{mark:?}");
+        }
+    }
+
+    /// A figure that moved by this share, beside what past runs show of it.
+    fn asked(share: f64, scatter: f64, launches: usize, kin: Option<(&str, Option<f64>)>) -> Asked {
+        let a: Vec<f64> = (0..launches).map(|at| 100.0 * (1.0 + scatter * (at % 3) as f64)).collect();
+        let b: Vec<f64> = a.iter().map(|it| it * (1.0 + share)).collect();
+        let change = Change::between(&a, &b, MEDIAN, 0.0, Drift::NONE).expect("a ratio");
+        let kin = kin.map(|(class, calls)| {
+            let price = 100.0 * (1.0 + share);
+            Kin { class: Class::of_placement(class), calls, price, own: Drift::usual(0.02) }
+        });
+        let question = Question::Open { change, beside: None, hold: None, neighbour: None };
+        Asked { row: Compared::blank(String::new(), "floor", "ns".to_owned()), question, kin }
+    }
+
+    fn change_of(asked: &Asked) -> Option<Change> {
+        if let Question::Open { change, .. } = &asked.question { Some(*change) } else { None }
+    }
+
+    /// Fourteen that enter the kernel moved by 8 % and a little, four that do not stood still.
+    #[test]
+    fn figures_of_a_class_tell_what_all_of_them_moved_by() {
+        let share = |at: usize| 0.08 + 1e-4 * (at % 4) as f64;
+        let inside = (0..14).map(|at| {
+            let calls = if at % 2 == 0 { NO_CALL } else { 1.0 };
+            asked(share(at), 1e-3, 5, Some(("same_cpu", Some(calls))))
+        });
+        let outside = (0..4).map(|at| {
+            let calls = if at == 0 { 0.0 } else { NO_CALL - 0.01 };
+            asked(1e-4 * at as f64, 1e-3, 5, Some(("one_cpu", Some(calls))))
+        });
+        let uncounted = asked(0.05, 1e-3, 5, Some(("one_cpu", None)));
+        let mut all: Vec<Asked> = inside.chain(outside).chain([uncounted]).collect();
+        let moved = |asked: &Asked| {
+            let ((apart, error), kin) = (change_of(asked)?.moved(), asked.kin.as_ref()?);
+            let enters = kin.calls.map(|calls| calls > 0.495);
+            Some(Moved { apart, error, enters, price: kin.price, calls: kin.calls.unwrap_or(0.0) })
+        };
+        let of_class: Vec<Moved> = all.iter().filter_map(moved).collect();
+        let expected = nulls(&of_class).expect("nineteen figures");
+        // These are of no class: another placement, no kin, nothing open, one launch, of which no error is known.
+        all.push(asked(0.3, 1e-3, 5, Some(("spread", Some(1.0)))));
+        all.push(asked(0.3, 1e-3, 5, None));
+        all.push(Asked { question: Question::Answered, ..asked(0.3, 1e-3, 5, Some(("one_cpu", Some(1.0)))) });
+        all.push(asked(0.3, 0.0, 1, Some(("one_cpu", Some(1.0)))));
+        let before: Vec<Option<Change>> = all.iter().map(change_of).collect();
+        let shifts = scale(&mut all);
+        let own = Drift::usual(0.02);
+        for (at, (before, asked)) in before.iter().zip(&all).enumerate() {
+            let now = match (expected.get(at), at) {
+                (Some(null), _) => before.map(|it| it.scaled(null).drifting(own)),
+                (None, 20) => *before,
+                _ => before.map(|it| it.drifting(own)),
+            };
+            assert_eq!(change_of(asked), now, "{at}");
+        }
+        let of_inside: Vec<f64> = expected.iter().map(|it| it.shift).filter(|it| *it != 0.0).collect();
+        assert_eq!(shifts, [median(&sorted(of_inside)).expect("fourteen shifts")]);
+        assert!((shifts[0].exp_m1() - 0.08).abs() < 0.002, "{shifts:?}");
+    }
+}

@@ -144,4 +144,29 @@ mod tests {
             "a difference is no share of the figure"
         );
     }
+
+    #[test]
+    fn ranges_that_touch_agree_and_a_baseline_stands_still_where_nothing_is_in_its_range() {
+        let decides = |figure: (f64, f64), to: (f64, f64), of_pair: Verdict, pair: (f64, f64)| {
+            let mut rows =
+                [row("of", Verdict::Unclear, figure.0, figure.1), row("to", Verdict::Within, to.0, to.1)];
+            let pair = Compared { changed: true, ..ratio(of_pair, pair.0, pair.1) };
+            decide(&mut rows, std::slice::from_ref(&pair), 0.05);
+            let is_decided = !rows[0].why.is_empty();
+            let why = "judged by its ratio to to, which stood still within 5 %";
+            assert!(!is_decided || (rows[0].why == why && rows[0].changed && rows[0].change == pair.change));
+            assert!(is_decided == (rows[0].verdict == of_pair) || of_pair == Verdict::Unclear);
+            is_decided
+        };
+        let (wide, still, higher) = ((0.03, 0.13), (-0.01, 0.01), Verdict::Slower);
+        assert!(decides(wide, still, higher, (0.13, 0.2)) && decides(wide, still, higher, (0.0, 0.03)));
+        assert!(!decides(wide, still, higher, (0.14, 0.2)) && !decides(wide, still, higher, (0.0, 0.02)));
+        for to in [(0.0, 0.01), (-0.01, 0.0)] {
+            assert!(decides(wide, to, higher, (0.06, 0.1)), "{to:?}");
+        }
+        for to in [(0.001, 0.01), (-0.01, -0.001)] {
+            assert!(!decides(wide, to, higher, (0.06, 0.1)), "{to:?}");
+        }
+        assert!(!decides(wide, still, Verdict::Unclear, (0.04, 0.1)));
+    }
 }

@@ -199,3 +199,6 @@ pub(super) fn find<'a>(result: &'a RunResult, pair: &PairedValue) -> Option<&'a 
     };
     all.find(same).filter(|pair| !pair.launches.is_empty())
 }
+
+#[cfg(test)]
+mod tests;

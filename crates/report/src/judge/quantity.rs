@@ -152,4 +152,107 @@ mod tests {
         assert_eq!(named, [Some("cycles".to_owned()), Some("cycles".to_owned())]);
         assert_eq!(common(&[&floor, &floor]).as_deref(), Some("floor"));
     }
+
+    /// A width of each quantity on one CPU, in the order of [`ON_ONE_CPU`].
+    fn of<T: Copy>(widths: [T; 3], quantity: &str) -> Option<T> {
+        ON_ONE_CPU.iter().position(|it| *it == quantity).map(|at| widths[at])
+    }
+
+    #[test]
+    fn another_quantity_is_taken_where_its_interval_is_clearly_narrower() {
+        let best = |named: &'static str, widths: [f64; 3]| {
+            clearly_best(named, |quantity| of(widths, quantity).filter(|width| *width > 0.0))
+        };
+        for (widths, expected) in [
+            ([0.79, 0.79, 1.0], "cycles"),
+            ([0.79, 0.62, 1.0], "quiet"),
+            ([CLEARLY, 0.9, 1.0], "floor"),
+            ([0.0, 0.79, 1.0], "quiet"),
+            ([9.0, 0.0, 0.0], "cycles"),
+            ([f64::INFINITY, 0.0, 0.0], "floor"),
+            ([0.0; 3], "floor"),
+        ] {
+            assert_eq!(best("floor", widths), expected, "{widths:?}");
+        }
+        assert_eq!((best("quiet", [0.9, 1.0, 0.7]), best("typical", [0.1; 3])), ("floor", "typical"));
+    }
+
+    #[test]
+    fn a_median_is_taken_where_it_is_far_narrower() {
+        let best = |named: &'static str, quartiles: [f64; 3], medians: [f64; 3]| {
+            clearly_best_way(named, |quantity, q| {
+                let widths = if q == MEDIAN { medians } else { quartiles };
+                of(widths, quantity).or(Some(1.0)).filter(|width| *width > 0.0)
+            })
+        };
+        for (quartiles, medians, expected) in [
+            ([1.0; 3], [1.0, 1.0, 0.51], ("floor", LOWER_QUARTILE)),
+            ([1.0; 3], [1.0, 1.0, FAR], ("floor", LOWER_QUARTILE)),
+            ([1.0; 3], [1.0, 1.0, 0.49], ("floor", MEDIAN)),
+            ([1.0; 3], [0.3, 1.0, 0.4], ("cycles", MEDIAN)),
+            ([0.5, 1.0, 1.0], [1.0, 1.0, 0.3], ("cycles", LOWER_QUARTILE)),
+            ([0.0; 3], [1.0, 1.0, 0.3], ("floor", LOWER_QUARTILE)),
+            ([1.0; 3], [0.0; 3], ("floor", LOWER_QUARTILE)),
+        ] {
+            assert_eq!(best("floor", quartiles, medians), expected, "{quartiles:?} {medians:?}");
+        }
+        assert_eq!(best("typical", [1.0; 3], [0.1; 3]), ("typical", LOWER_QUARTILE));
+        assert_eq!(best("last_p50", [0.1; 3], [0.1; 3]), ("last_p50", MEDIAN));
+        assert_eq!(ON_ONE_CPU.map(quantile_of), [LOWER_QUARTILE; 3]);
+        assert_eq!((time_of("cycles"), time_of("quiet"), time_of("typical")), ("quiet", "quiet", "typical"));
+    }
+
+    /// A figure with these launches in cycles and these floors.
+    fn launched(cycles: &[f64], floors: &[f64]) -> Figure {
+        let launches: Vec<_> = cycles
+            .iter()
+            .zip(floors)
+            .map(|(cycles, floor)| {
+                let quantities = [("cycles".to_owned(), *cycles), ("floor".to_owned(), *floor)].into();
+                oscost_results::LaunchRecord { quantities, ..Default::default() }
+            })
+            .collect();
+        let mut figure: Figure = serde_json::from_value(json!({
+            "id": "a", "family": "", "title": "", "operation": "", "operations_per_iteration": 1,
+            "call_path": "libc", "group": "", "status": "measured", "headline": "floor",
+            "quantities": {"cycles": {"value": 1.0, "low": 1.0, "high": 1.0, "unit": "cycles"}},
+        }))
+        .expect("a figure");
+        figure.launches = launches;
+        figure
+    }
+
+    #[test]
+    fn what_scatters_least_over_all_runs_is_steadiest() {
+        const STEADY: [f64; 4] = [100.0, 100.1, 100.2, 100.3];
+        const WIDE: [f64; 4] = [100.0, 110.0, 120.0, 130.0];
+        let of = |figures: &[Figure]| steadiest(&figures.iter().collect::<Vec<_>>(), "floor").0.to_owned();
+        let good = launched(&STEADY, &WIDE);
+        assert_eq!(of(&[good.clone(), good.clone()]), "cycles");
+        assert_eq!(of(&[good.clone(), launched(&STEADY[..3], &WIDE[..3])]), "floor", "too few in one run");
+        assert_eq!(of(&[good.clone(), launched(&[0.0, 1.0, 1.0, 1.0], &WIDE)]), "floor", "no logarithm");
+        assert_eq!(of(&[good.clone(), launched(&WIDE, &STEADY)]), "floor", "either scatters in one run");
+        let narrow = [10.0, 10.001, 10.002, 10.003].map(|it| it * 0.01);
+        assert_eq!(of(&[good, launched(&narrow, &WIDE)]), "cycles", "in shares of each");
+    }
+
+    #[test]
+    fn other_methods_and_other_units_are_not_held_against_each_other() {
+        let figure = launched(&[1.0], &[1.0]);
+        let changed = |change: &dyn Fn(&mut Figure)| {
+            let mut last = figure.clone();
+            change(&mut last);
+            refusal(&[&figure, &figure, &last], "cycles")
+        };
+        assert_eq!(changed(&|_| ()), None);
+        let revisions = "its method changed between revisions 1 and 3";
+        assert_eq!(changed(&|last| last.revision = 3).as_deref(), Some(revisions));
+        let other = changed(&|last| last.quantities.values_mut().for_each(|it| it.unit = "ns".to_owned()));
+        assert_eq!(other.as_deref(), Some("the units differ"));
+        assert_eq!((unit(&figure, "cycles"), unit(&figure, "floor")), ("cycles".to_owned(), "ns".to_owned()));
+        assert_eq!(
+            common_in_time(&[&Figure { judged: "cycles".to_owned(), ..figure.clone() }]).as_deref(),
+            Some("floor")
+        );
+    }
 }

@@ -128,3 +128,92 @@ fn one(figures: &[&Figure]) -> Option<FigureSpread> {
         disturbed: figures.iter().any(|figure| is_disturbed(figure)),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Launches that agree on this floor.
+    fn figure(revision: u32, floor: f64, marks: &[&str]) -> Figure {
+        let launch = json!({
+            "sequence": 0, "start_ns": 0, "cpu": 0, "iterations": 1, "rounds": 1, "quantities": {"floor": floor},
+        });
+        serde_json::from_value(json!({
+            "id": "a", "family": "", "title": "", "operation": "", "operations_per_iteration": 1,
+            "call_path": "libc", "group": "", "status": "measured", "headline": "floor", "revision": revision,
+            "placement": "same_cpu", "marks": marks, "launches": vec![launch; 6],
+            "quantities": {"floor": {"value": floor, "low": floor, "high": floor, "unit": "passes"}},
+        }))
+        .expect("a figure")
+    }
+
+    fn of(figures: &[Figure]) -> Option<FigureSpread> {
+        one(&figures.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_spread_is_of_the_newest_method_and_has_the_deviation_of_one_run() {
+        let old = figure(1, 9.0, &["shared"]);
+        let runs = [old.clone(), figure(2, 1.02, &[]), figure(2, 1.0, &[]), old, figure(2, 1.03, &[])];
+        let found = of(&runs).expect("three runs");
+        let logs = [1.02_f64, 1.0, 1.03].map(f64::ln);
+        let mean = logs.iter().sum::<f64>() / 3.0;
+        let deviation = (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
+        assert!(
+            (found.deviation - deviation).abs() < 1e-12 && (found.share() - 0.03).abs() < 1e-12,
+            "{found:?}"
+        );
+        assert_eq!(
+            (&*found.id, &*found.quantity, &*found.unit, found.on_one_cpu, found.runs, found.disturbed),
+            ("a", "floor", "passes", true, 3, false)
+        );
+        assert_eq!((found.low, found.high), (1.0, 1.03));
+        let busy = [figure(2, 1.0, &[]), figure(2, 1.0, &["busy_sibling"])];
+        assert!(of(&busy).expect("two runs").disturbed, "in one of them is enough");
+        let apart = Figure { placement: "cross_cpu".to_owned(), ..figure(2, 1.0, &[]) };
+        assert!(!of(&[apart.clone(), apart]).expect("two runs").on_one_cpu);
+    }
+
+    #[test]
+    fn one_run_and_nothing_have_no_spread() {
+        assert!(of(&[figure(1, 1.0, &[])]).is_none() && of(&[]).is_none());
+        assert!(of(&[figure(1, 1.0, &[]), figure(2, 1.0, &[])]).is_none(), "one of each method");
+        assert!(of(&[figure(1, 1.0, &[]), figure(1, 0.0, &[])]).is_none());
+        let little = of(&[figure(1, 1e-9, &[]), figure(1, 2e-9, &[])]).map(|it| (it.low, it.high));
+        assert_eq!(little, Some((1e-9, 2e-9)));
+        assert!(of(&[figure(1, 1.0, &[]), figure(1, 1.0, &[])]).is_some_and(|it| it.share() == 0.0));
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_by_its_reason() {
+        assert_eq!(
+            left_out([BILL, "of another machine", BILL, COUNT]),
+            "2 bills, 1 (of another machine), 1 count"
+        );
+        assert_eq!(left_out([]), "");
+    }
+
+    /// What is said of a figure is that of its first run; its id is enough to keep a run.
+    #[test]
+    fn a_run_is_kept_for_any_figure_that_another_one_has() {
+        let apart = Figure { placement: "cross_cpu".to_owned(), ..figure(1, 1.0, &[]) };
+        assert!(of(&[figure(1, 1.0, &[]), apart.clone()]).is_some_and(|it| it.on_one_cpu));
+        assert!(of(&[apart, figure(1, 1.0, &[])]).is_some_and(|it| !it.on_one_cpu));
+        let run = |ids: &[&str]| {
+            let begun = std::time::UNIX_EPOCH;
+            let result = RunResult::begun(begun, Default::default(), Default::default(), Default::default());
+            let figures =
+                ids.iter().map(|id| Figure { id: (*id).to_owned(), ..figure(1, 1.0, &[]) }).collect();
+            RunResult { figures, ..result }
+        };
+        let runs = [run(&["a", "b"]), run(&["x"]), run(&["a", "c"]), run(&["b", "d"])];
+        let named: Vec<Named<'_>> =
+            runs.iter().zip(["1", "2", "3", "4"]).map(|(result, name)| Named { name, result }).collect();
+        let found = spread(&named);
+        assert_eq!((found.runs, found.left_out), (3, vec![("2", NOTHING_IN_COMMON)]));
+        let rows: Vec<(&str, usize)> = found.rows.iter().map(|row| (&*row.id, row.runs)).collect();
+        assert_eq!(rows, [("b", 2), ("a", 2)], "in the order of the newest run");
+    }
+}

@@ -76,6 +76,11 @@ mod tests {
         for share in [0.5, -0.5] {
             let as_much = floor(&change(share, 0.0), 0.6, &mut |_, _| Some(change(share, 0.0)));
             assert!(as_much.is_none(), "by as much is not by less");
+            let of_floor = change(share / 10.0, 0.0);
+            let at =
+                |threshold: f64| floor(&change(share, 0.0), threshold, &mut |_, _| Some(of_floor)).is_some();
+            let just = of_floor.share().abs();
+            assert!(!at(just) && at(just * (1.0 + 1e-12)), "nor is by the threshold itself");
         }
     }
 

@@ -373,8 +373,8 @@ mod tests {
     #[test]
     fn empty_is_unknown() {
         let fact = |a: &str, b: &str| ("x", Some(a.to_owned()), Some(b.to_owned()));
-        let told = differing(vec![fact("", "b"), fact("a", "a")]);
-        assert_eq!(facts(&told), [("x", "unknown", "b")]);
+        let told = differing(vec![fact("", "b\u{e9}\n"), fact("a", "a")]);
+        assert_eq!(facts(&told), [("x", "unknown", "b\u{e9}\\n")]);
     }
 
     #[test]
@@ -392,5 +392,39 @@ mod tests {
         let boot_id = Some("7b0b5bb8-9b7e".to_owned());
         assert_eq!(boot(&Conditions { boot_id, ..Conditions::default() }), "7b0b5bb8");
         assert_eq!(boot(&Conditions::default()), "unknown");
+    }
+
+    #[test]
+    fn results_without_a_figure_in_common_have_nothing_to_say_of_each_other() {
+        let figure = |id: &str, status: &str| -> Figure {
+            serde_json::from_value(serde_json::json!({
+                "id": id, "family": "", "title": "", "operation": "", "operations_per_iteration": 1,
+                "call_path": "libc", "group": "", "status": status,
+            }))
+            .expect("a figure")
+        };
+        let of = |status: &str, is_counted: bool, has_bill: bool| {
+            let begun = std::time::UNIX_EPOCH;
+            let mut result =
+                RunResult::begun(begun, Default::default(), Machine::default(), Default::default());
+            result.figures = vec![figure("a", status), figure(status, "measured")];
+            result.conditions.emulation = is_counted.then(Default::default);
+            result.bill = has_bill.then(Default::default);
+            result
+        };
+        let told = |status: &str, is_counted: bool, has_bill: bool| {
+            let (a, b) = (of("measured", is_counted, has_bill), of(status, is_counted, has_bill));
+            assert_eq!(apart(&a, &b), apart(&b, &a));
+            apart(&a, &b)
+        };
+        assert_eq!(
+            (told("measured", false, false), told("failed", false, false)),
+            (None, Some(NOTHING_IN_COMMON))
+        );
+        assert_eq!((told("failed", true, false), told("failed", false, true)), (None, None));
+        assert_eq!(told("unsupported", true, false), Some(NOTHING_IN_COMMON));
+        let (times, counts, bill) =
+            (of("measured", false, false), of("measured", true, false), of("measured", false, true));
+        assert_eq!((apart(&times, &counts), apart(&bill, &times)), (Some(COUNT), Some(BILL)));
     }
 }

@@ -195,6 +195,9 @@ mod tests {
         assert_eq!(seen(&figure, &[50.0]), (20.0, 21, false));
         assert_eq!(seen(&figure, &[0.5]), (0.2, 21, false));
         assert_eq!(seen(&figure, &[0.0]), (20.0, 21, false));
+        let second = [("floor".to_owned(), 75.0)].into();
+        figure.launches.push(LaunchRecord { iterations: 9, quantities: second, ..LaunchRecord::default() });
+        assert_eq!(seen(&figure, &[0.5, 0.25]), (0.2, 21, false), "by the first launch");
         figure.marks.push(Mark::Noisy);
         figure.launches[0].iterations = 0;
         assert_eq!(seen(&figure, &[50.0]), (0.0, 1, true));

@@ -126,10 +126,12 @@ fn a_run_is_told_by_what_it_is() {
     let bill = outline_from_bytes(&to_bytes(&bill).unwrap()).unwrap();
     let mut document = outline(1.0, None);
     document.documents.insert("context-switch".to_owned());
-    let runs = named([outline(1.0, None), bill, document]);
+    let mut runs = named([outline(1.0, None), bill, document]);
+    runs[0].1.partial = true;
     let whole = [100, 60].map(|width| shown(&runs, width, false));
     for text in whole.into_iter().chain([written(|out| history(&runs, &style(100, false), out))]) {
         text.says("bill of ./pipes -n\\u{1b} 5").says("before the change").says(", document 000, 003, 004");
+        assert_eq!(text.matches(", document 000, 003, partial").count(), 1, "{text}");
         let columns = runs.iter().map(|(name, _)| {
             let line = text.lines().find(|line| line.trim_start().starts_with(&**name)).unwrap();
             line[2 + name.len()..].find(|letter| letter != ' ')
@@ -233,4 +235,98 @@ fn instructions_and_times_have_a_picture_each() {
     let told = own.iter().map(|it| (it.contains("instructions"), it.starts_with("<a href=")));
     assert_eq!(told.collect::<Vec<_>>(), [(false, true), (true, false)], "{own:?}");
     own[0].says("22.2 .. 44.4 ns, last 44.4 ns");
+}
+
+/// What fits on a line stands on it, and what does not stands below it, whole.
+#[test]
+fn a_run_and_a_figure_have_one_line_wherever_it_fits() {
+    let mut runs = named([outline(1.0, Some("a note")), outline(2.0, None)]);
+    for figure in runs.iter_mut().flat_map(|(_, run)| &mut run.figures) {
+        for it in figure.quantities.values_mut() {
+            (it.low, it.high) = (it.value.map(|value| value * 0.966), it.value.map(|value| value * 1.034));
+        }
+    }
+    let wide = shown(&runs, 300, false);
+    let line = |start: &str| wide.lines().find(|line| line.starts_with(start)).unwrap();
+    let (run, figure) = (line("  run-0  "), line("  clock/monotonic  "));
+    let strips = wide.lines().filter_map(|line| line.find("  ..  ").or(line.find("  .@  ")));
+    let longest = runs[0].1.figures.iter().filter(|it| it.quoted().is_some()).map(|it| it.id.len()).max();
+    assert!(
+        strips.clone().count() > 5 && strips.clone().all(|at| Some(at) == longest.map(|it| it + 2)),
+        "{wide}"
+    );
+    let short = run.split("  a note; ").next().unwrap();
+    assert!(short.len() + 20 < run.len() && figure.contains("  .@  22.2 .. 44.4 ns; last"), "{wide}");
+    for width in 26..=200 {
+        let text = shown(&runs, width, false);
+        let has = |line: &str| text.lines().any(|it| it == line);
+        assert_eq!(has(run), run.len() <= width, "{width}: {text}");
+        assert_eq!(has(short), (short.len()..run.len()).contains(&width), "{width}: {text}");
+        assert_eq!(has("  run-0"), width < short.len(), "{width}: {text}");
+        assert_eq!(has(figure), figure.len() <= width, "{width}: {text}");
+        assert_eq!(has("  clock/monotonic"), width < figure.len(), "{width}: {text}");
+        let mut lines = text.lines().skip_while(|line| !line.contains(".@"));
+        let strip = lines.next().unwrap();
+        let column = if figure.len() <= width { figure.find(".@") } else { Some(6) };
+        assert_eq!((strip.find(".@"), lines.next().unwrap().find("44")), (column, column), "{width}: {text}");
+        let place = run.split("  a note").nth(1).unwrap();
+        flat(&text).says(&flat(&format!("a note{}", if run.len() <= width { place } else { "" })));
+    }
+}
+
+/// A sign a run as far as there is room, and nothing is said of newer runs where all have one.
+#[test]
+fn a_sign_a_run_where_all_have_room() {
+    let lines = |runs: &[(String, Outline)]| written(|out| history(runs, &style(80, false), out));
+    let runs = named((0..17).map(|run| outline(1.0 + f64::from(run), None)));
+    let of = |text: &str| {
+        let line = text.lines().find(|line| line.starts_with("  clock/monotonic ")).unwrap();
+        line.split("  ").find(|part| part.ends_with('@')).map(|signs| signs.trim().len())
+    };
+    let (all, cut) = (lines(&runs[..16]), lines(&runs));
+    assert_eq!((of(&all), of(&cut)), (Some(16), Some(16)), "a fifth of the page");
+    flat(&all).lacks("the newest").says("one sign a run that measured it, from low to high");
+    flat(&cut).says("one sign a run that measured it, the newest 16, from low to high");
+    let whole = |runs| flat(&shown(runs, 23, false));
+    whole(&runs).says("measured it, from the lowest");
+    flat(&shown(&runs, 22, false)).says("measured it, the newest 16 runs, from the lowest");
+    // Of one id alone the runs that lack it take no room where there is none to spare.
+    let only = |count: usize| {
+        let mut runs = named((0..count).map(|run| outline(if run == 0 { 1.0 } else { 2.0 }, None)));
+        for (at, (_, run)) in runs.iter_mut().enumerate() {
+            run.figures.retain(|figure| figure.id == "clock/monotonic");
+            let figure = run.figures.iter_mut().filter(|_| (1..count - 1).contains(&at));
+            figure.for_each(|figure| figure.status = Status::Failed);
+        }
+        lines(&runs)
+    };
+    only(16).says(&format!(" .{}@ ", " ".repeat(14)));
+    only(17).says(" .@ ");
+    // Another revision is another method.
+    let mut revised = named((0..4).map(|run| outline(1.0 + f64::from(run), None)));
+    for (_, run) in &mut revised[1..3] {
+        run.figures.iter_mut().for_each(|figure| figure.revision += 1);
+    }
+    flat(&lines(&revised)).says("clock/monotonic .@ 44.4 .. 66.6 ns").lacks("22.2");
+}
+
+/// A program of a few words lines up with what other runs are, and one of many does not push them away.
+#[test]
+fn a_long_program_widens_no_column() {
+    let note = |letters: usize| {
+        let mut bill = fixture::of(Vec::new());
+        bill.bill = Some(Box::new(oscost_results::bill::Bill {
+            program: vec!["x".repeat(letters - "bill of ".len())],
+            ..Default::default()
+        }));
+        let bill = outline_from_bytes(&to_bytes(&bill).unwrap()).unwrap();
+        let runs = named([outline(1.0, Some("a note")), bill, outline(1.0, None)]);
+        let at = |text: String| text.lines().find_map(|line| line.find("a note"));
+        [at(shown(&runs, 300, false)), at(written(|out| history(&runs, &style(300, false), out)))]
+    };
+    let short = note(20);
+    let widest = "  run-0  ".len() + 48 + 2;
+    assert!(short.iter().all(|it| it.is_some_and(|at| at < widest)), "{short:?}");
+    assert_eq!((note(49), note(400)), (short, short));
+    assert!(note(48).iter().all(|it| *it == Some(widest) || *it == Some(widest + 1)), "{:?}", note(48));
 }

@@ -171,6 +171,10 @@ fn what_version_1_called_a_change_is_held_against_the_threshold() {
     assert_eq!(of(&[0.0; 12]), unclear("a side is zero, so there is no ratio"));
     let zero = || exactly(&[0.0; 12], 1.0);
     assert_eq!(told(&zero(), &zero()), plainly(Verdict::Within, false));
+    let once = exactly(&[0.0], 1.0);
+    assert_eq!(told(&once, &once), plainly(Verdict::Within, false));
+    let never = exactly(&[], 1.0);
+    assert_eq!(told(&never, &never), unclear("a side is zero, so there is no ratio"));
 }
 
 /// The change and its interval are told; of another machine neither.
@@ -223,6 +227,16 @@ fn at_another_speed_of_the_core_passes_are_compared() {
     assert_eq!(of(100.0, 1.05), only, "a memory does not");
     assert_eq!(of(150.0, 1.05), (Verdict::Slower, true, passes.to_owned()));
     assert_eq!(of(70.0, 1.05), (Verdict::Faster, true, passes.to_owned()));
+    // In ns it must be a change by more than 2 %, too.
+    for (speed, passes, still, moved) in [(0.95, "-5.0", 101.9, 102.2), (1.05, "+5.0", 98.1, 97.8)] {
+        let passes = format!("in passes of the empty loop, which took {passes} %");
+        assert_eq!(of(still, speed), (Verdict::Unclear, false, format!("{passes}; in ns it is no change")));
+        assert!(of(moved, speed).1 && of(moved, speed).2 == passes, "{speed}");
+    }
+    let slightly = "in passes of the empty loop, which took +2.5 %".to_owned();
+    assert_eq!(of(102.5, 1.025), (Verdict::Within, false, slightly));
+    // Half of what the core explains is no change in passes.
+    assert_eq!([of(105.0 * 1.02, 1.05).1, of(105.0 * 1.03, 1.05).1], [false, true]);
     assert_eq!(of(101.9, 1.019), (Verdict::Within, false, String::new()), "hardly another speed");
     assert!(!of(103.0, 1.019).1 && !of(97.0, 0.981).1, "less than 2 % beyond that speed");
 }
@@ -243,4 +257,79 @@ fn a_step_counts_where_batches_were_timed() {
         (judged(0), judged(1_000_000), judged(1)),
         (Verdict::Slower, Verdict::Slower, Verdict::Within)
     );
+}
+
+#[test]
+fn version_1_is_named_where_both_are_of_it() {
+    let warned = |of_a: u32, of_b: u32| {
+        let [a, b] = [of_a, of_b].map(|estimators| RunResult { estimators, ..exactly(&[100.0; 12], 1.0) });
+        let [a, b] = [&a, &b].map(|result| Named { name: "x", result });
+        compare(&a, &b, ANY).warnings.iter().any(|it| it.starts_with("both results are of version 1"))
+    };
+    assert_eq!([(1, 1), (1, 2), (2, 1), (2, 2)].map(|(a, b)| warned(a, b)), [true, false, false, false]);
+}
+
+/// Passes are of floors; what a series quotes is judged in ns, by its median.
+#[test]
+fn what_is_no_floor_is_judged_in_ns_by_its_median() {
+    let series = |costs: &[f64], speed: f64| {
+        let mut result = exactly(costs, speed);
+        let figure = &mut result.figures[0];
+        figure.headline = "last_p50".to_owned();
+        for launch in &mut figure.launches {
+            launch.quantities = [("last_p50".to_owned(), launch.quantities["floor"])].into();
+        }
+        result
+    };
+    let a = series(&[100.0; 12], 1.0);
+    assert_eq!(told(&a, &series(&[110.0; 12], 1.1)), (Verdict::Slower, true, String::new()));
+    let mut halves = [110.0; 12];
+    halves[..5].fill(108.9);
+    let change = |a: &RunResult, b: &RunResult| {
+        let [a, b] = [a, b].map(|result| Named { name: "x", result });
+        compare(&a, &b, ANY).rows[0].change.unwrap().change
+    };
+    assert!((change(&a, &series(&halves, 1.0)) - 0.1).abs() < 0.002);
+    let floors = exactly(&[100.0; 12], 1.0);
+    assert!((change(&floors, &exactly(&halves, 1.0)) - 0.089).abs() < 0.002, "the lower quartile of floors");
+    // In passes the undisturbed launches are the upper ones.
+    assert!((change(&floors, &exactly(&halves, 1.05)) - (1.1 / 1.05 - 1.0)).abs() < 0.002);
+}
+
+/// What the results say of themselves is shown, judged or not.
+#[test]
+fn estimates_are_those_of_the_results() {
+    let shown = |change: &dyn Fn(&mut RunResult)| {
+        let (a, mut b) = (exactly(&[100.0; 12], 1.0), exactly(&[110.0; 12], 1.0));
+        b.figures[0].quantities.get_mut("floor").unwrap().estimate.value = 7.0;
+        change(&mut b);
+        let of = |result: &RunResult| result.figures[0].quantities["floor"].estimate;
+        let own = [of(&a), of(&b)];
+        let [a, b] = [&a, &b].map(|result| Named { name: "x", result });
+        let row = compare(&a, &b, ANY).rows.remove(0);
+        assert_eq!(([row.a, row.b], row.unit.as_str(), row.quantity.as_str()), (own, "ns", "floor"));
+        (row.verdict, row.why)
+    };
+    assert_eq!(shown(&|_| ()), (Verdict::Slower, String::new()));
+    let unclear = |why: &str| (Verdict::Unclear, why.to_owned());
+    assert_eq!(shown(&|b| b.machine.cpu_model = "another".into()), unclear("another machine"));
+    let in_passes =
+        |b: &mut RunResult| b.figures[0].quantities.get_mut("floor").unwrap().unit = "passes".into();
+    assert_eq!(shown(&in_passes), unclear("the units differ"));
+}
+
+/// A change by just the threshold is neither beyond it nor within it.
+#[test]
+fn a_change_by_the_threshold_itself_is_unclear() {
+    let a = exactly(&[100.0; 12], 1.0);
+    for cost in [110.0, 90.0] {
+        let b = exactly(&[cost; 12], 1.0);
+        let [a, b] = [&a, &b].map(|result| Named { name: "x", result });
+        let at = |threshold: f64| compare(&a, &b, Rules { threshold, ..ANY }).rows.remove(0);
+        let just = at(0.0).change.unwrap();
+        assert_eq!(just.low, just.high);
+        let beyond = if cost > 100.0 { Verdict::Slower } else { Verdict::Faster };
+        let found = [1.0 - 1e-9, 1.0, 1.0 + 1e-9].map(|factor| at(just.change.abs() * factor).verdict);
+        assert_eq!(found, [beyond, Verdict::Unclear, Verdict::Within], "{cost}");
+    }
 }

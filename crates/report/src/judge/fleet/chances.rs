@@ -220,6 +220,9 @@ mod tests {
         assert!(!tests.contains_key(&(3, 12)) && bulk.count == 12, "{bulk:?}");
         let found = &tests[&(3, 8)][0].finding;
         assert_eq!((&found.what, found.apart, found.usual), (&OddIn::User(16), 0.02_f64.exp_m1(), share));
+        let means = of[..12].iter().map(|&(count, apart)| apart * (count as f64 / 16.0).sqrt());
+        let scale = Bulk::of(means).expect("hosts").scale;
+        assert!((bulk.scale / scale - 1.0).abs() < 1e-9, "few are held against the most that a host has");
         let middles = Bulk::of(of[..12].iter().map(|it| it.1 / 100.0)).expect("hosts");
         assert_eq!(share, middles.scale.exp_m1());
         let mut kernel = Tests::new();
@@ -247,5 +250,60 @@ mod tests {
         assert_eq!(shows(&[], 1), None);
         let wider = Bulk::of((0..40).map(|at| f64::from(at) / 10.0)).expect("values");
         assert_eq!(Together { bulk: wider, scales: vec![0.02; 3], kinds: 1 }.shows(0.001), None, "clipped");
+    }
+
+    /// Where a host is as far out as a test of one figure asks, it is found in nine cases of ten by so much more.
+    #[test]
+    fn what_one_figure_shows_is_that_of_the_middle_one() {
+        let of = |scale: f64| {
+            let values: Vec<f64> = (0..200).map(|at| scale * (f64::from(at) / 100.0 - 1.0)).collect();
+            (Bulk::of(values.iter().copied()).expect("values"), Tail::of(values.iter().copied()))
+        };
+        let shows = |scales: &[f64], rate: f64| {
+            let singles = scales.iter().map(|scale| of(*scale)).collect();
+            Scales { together: None, singles }.shows_alone(rate).map(f64::ln_1p)
+        };
+        for (scales, middle) in [(&[0.01][..], 0.01), (&[0.03, 0.01, 0.02], 0.02), (&[0.01, 0.02], 0.02)] {
+            let far = shows(scales, 0.01).expect("a share");
+            let (bulk, tail) = of(middle);
+            let apart = far - NINE_OF_TEN * bulk.scale;
+            let chance = |apart: f64| bulk.chance(bulk.centre + apart, 0.0).max(tail.chance(apart, 0.0));
+            let level = 0.01 * (1.0 - TOGETHER) / scales.len() as f64;
+            assert!(
+                chance(apart * (1.0 + 1e-9)) <= level && level < chance(apart * (1.0 - 1e-6)),
+                "{scales:?}"
+            );
+        }
+        assert!(shows(&[0.01], 1e-4) > shows(&[0.01], 0.01), "a rarer alarm needs more");
+        assert_eq!(
+            (shows(&[], 0.01), shows(&[5.0], 0.01)),
+            (None, None),
+            "none, or more than a hundred times"
+        );
+    }
+
+    /// One wild figure is left out of the mean that has to lie far out, too; the chance is the larger of both.
+    #[test]
+    fn a_host_is_as_far_out_as_the_nearer_of_its_two_means() {
+        let usual: Vec<f64> = (0..12).map(|at| 0.1 * (f64::from(at) - 5.5)).collect();
+        let mut hosts: Vec<Vec<(f64, f64)>> = usual.iter().map(|&apart| vec![(apart, 0.0); 16]).collect();
+        let with_one_wild = |rest: f64, wild: f64| {
+            let mut of = vec![(rest, 0.0); 15];
+            of.insert(7, (wild, 0.0));
+            of
+        };
+        hosts.extend([with_one_wild(2.0, -5.0), with_one_wild(0.1, 5.0), with_one_wild(-2.0, 5.0)]);
+        let mut tests = Tests::new();
+        let (_, bulk) = together(0, 0, &hosts, &mut tests).expect("hosts");
+        let [means, rests] = [[25.0 / 16.0, 6.5 / 16.0, -25.0 / 16.0], [2.0, 0.1, -2.0]];
+        let bulk_of = |own: [f64; 3]| Bulk::of(usual.iter().copied().chain(own)).expect("values");
+        assert!((bulk.scale / bulk_of(means).scale - 1.0).abs() < 1e-9 && bulk.count == 15, "{bulk:?}");
+        let rest = bulk_of(rests);
+        for (at, (mean, of_rest)) in means.into_iter().zip(rests).enumerate() {
+            let (of_all, of_rest) = (bulk.chance(mean, 0.0), rest.chance(of_rest, 0.0));
+            assert_eq!(of_rest > of_all, at == 1);
+            let chance = tests[&(0, 12 + at)][0].chance;
+            assert!((chance / of_all.max(of_rest) - 1.0).abs() < 1e-9, "{at}: {chance}");
+        }
     }
 }

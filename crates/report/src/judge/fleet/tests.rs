@@ -61,6 +61,8 @@ fn a_host_is_odd_in_a_figure_beyond_the_scale_the_tail_and_its_own_error() {
     assert!(odd(&of(&[5, 9, 14, 20, 26, 31, 38], 1.3, 1e-4)).is_empty());
     assert!(odd(&of(&[5], 1.3, 0.4)).is_empty(), "it may lie anywhere");
     assert!(odd(&of(&[5], 1.02, 1e-4)).is_empty());
+    let known_alike = fleet(40, |at| (if at == 5 { 1.2 } else { 1.0 }, 0.1));
+    assert_eq!(odd(&known_alike), ["5"], "the scale holds the usual error already");
     let (usual, apart) = (&one.groups[0].figures[0].usual, &one.groups[0].figures[0].apart);
     assert_eq!((apart.len(), one.tests, one.groups[0].usual), (40, 40, [None; 2]));
     assert!((usual - finding.usual).abs() < 1e-12);
@@ -258,4 +260,150 @@ fn names_are_cut_between_letters() {
     let long = "é".repeat(LONGEST_NAME);
     assert_eq!((short("node"), short(&long).len()), ("node".to_owned(), LONGEST_NAME));
     assert_eq!(short(&format!("x{long}")).len(), LONGEST_NAME - 1);
+}
+
+/// What does not enter the kernel is another kind, and nothing is said of a kind that nobody has.
+#[test]
+fn a_host_is_odd_in_all_that_stays_out_of_the_kernel() {
+    let mut fleet = Fleet::default();
+    for at in 0..40_u32 {
+        let usual = |step: u32| 1.0 + f64::from(at * step % 40) / 40.0 * 0.02;
+        let slow = if at == 6 { 1.5 } else { 1.0 };
+        let figures = [("a", 7), ("b", 11), ("c", 13)].map(|(id, step)| {
+            let mut figure = figure(id, slow * usual(step), 0.0);
+            (figure["evidence"], figure["call_path"]) = (json!({}), json!("vdso"));
+            figure
+        });
+        let mut run = host(&format!("{at:02}"), &figures);
+        run.partial = at < 3;
+        run.conditions.kernel = if at == 39 { "two" } else { "one" }.to_owned();
+        fleet.add(&run, "file");
+        if at == 0 {
+            run.conditions.kernel = "two".to_owned();
+            fleet.add(&run, "file");
+        }
+    }
+    let judged = fleet.judge();
+    assert_eq!((judged.results, judged.hosts, judged.partial), (41, 40, 4), "one ran two kernels");
+    assert_eq!((judged.withheld, judged.nameless, judged.bare), (0, 0, 0));
+    let of_groups: Vec<(&str, usize)> =
+        judged.groups.iter().map(|it| (it.kernel.as_str(), it.hosts.len())).collect();
+    assert_eq!(of_groups, [("one", 39), ("two", 2)]);
+    assert_eq!(odd(&judged), ["06"]);
+    let (odd, group) = (&judged.odd[0], &judged.groups[0]);
+    assert_eq!((odd.group, &odd.findings[0].what, odd.findings.len()), (0, &OddIn::User(3), 4), "{odd:?}");
+    assert!((odd.findings[0].apart - 0.5).abs() < 0.03, "{odd:?}");
+    assert!(group.usual[0].is_none() && group.usual[1].is_some_and(|it| it > 0.0 && it < 0.02), "{group:?}");
+    assert!(group.shows.is_none(), "nothing enters the kernel");
+    let host = &group.hosts[6];
+    assert_eq!((host.name.as_str(), host.apart[0], host.is_judged), ("06", None, true));
+    assert_eq!(host.apart[1], Some(odd.findings[0].apart));
+    let figure = &group.figures[0];
+    assert_eq!((figure.id.as_str(), figure.quantity.as_str(), figure.apart.len()), ("a", "floor", 39));
+    assert!(figure.apart[6] > 0.45 && judged.tests == 4 * 39, "{figure:?}");
+    assert!(judged.groups[1].usual == [None; 2] && judged.groups[1].figures.is_empty());
+}
+
+/// Whoever lies beyond all others in one figure is told where that is rare over all tests, whatever the rate among hosts.
+#[test]
+fn a_host_alone_in_one_figure_is_told_by_the_chance_of_its_scale() {
+    let (mut told_of, mut silent) = (0, 0);
+    for step in 0..40 {
+        let judged = drawn(20, 28, 3, 1.02 + f64::from(step) * 0.01, tailed(0.0));
+        let figure = judged.groups[0].figures.iter().find(|it| it.id == "03").expect("there");
+        let logs: Vec<f64> = figure.apart.iter().map(|it| it.ln_1p()).collect();
+        let (bulk, tail) = (Bulk::of(logs.iter().copied()).expect("hosts"), Tail::of(logs.iter().copied()));
+        let is_alone = tail.chance(logs[4], 0.0) * 20.0 <= FALSE_RATE
+            && bulk.chance(logs[4], 0.0) * judged.tests as f64 <= FALSE_RATE;
+        let all = judged.odd.iter().chain(&judged.unproved);
+        let told: Vec<&OddHost> = all.filter(|odd| odd.name == "04").collect();
+        if told.iter().all(|odd| odd.rate > EVEN_RATE) {
+            assert_eq!(told.len(), usize::from(is_alone), "{step}: {told:?}");
+            *if is_alone { &mut told_of } else { &mut silent } += 1;
+        }
+        assert_eq!(judged.tests, 29 * 20);
+        let rates = |all: &[OddHost]| all.iter().map(|odd| odd.rate).collect::<Vec<f64>>();
+        let (odd, unproved) = (rates(&judged.odd), rates(&judged.unproved));
+        assert!(odd.iter().all(|rate| *rate <= FALSE_RATE) && unproved.iter().all(|rate| *rate > FALSE_RATE));
+        assert!(odd.is_sorted() && unproved.is_sorted(), "{odd:?} {unproved:?}");
+    }
+    assert!(told_of > 0 && silent > 0, "{told_of} {silent}");
+}
+
+/// Who is told, at which rate and in what, reckoned from the deviations that a fleet shows: `from` and `to` are rates.
+fn reckoned(judged: &JudgedFleet, from: f64, to: f64) -> Vec<(String, f64, Vec<OddIn>)> {
+    let (group, mut tests) = (&judged.groups[0], Tests::new());
+    let count = group.hosts.len();
+    let mut deviations = vec![Vec::new(); count];
+    for figure in &group.figures {
+        let logs: Vec<f64> = figure.apart.iter().map(|it| it.ln_1p()).collect();
+        let (bulk, tail) = (Bulk::of(logs.iter().copied()).expect("hosts"), Tail::of(logs.iter().copied()));
+        for (host, &apart) in logs.iter().enumerate() {
+            let (of_bulk, of_tail) = (bulk.chance(apart, 0.0), tail.chance(apart, 0.0));
+            let alone = if of_tail <= FALSE_RATE / count as f64 { of_bulk } else { 1.0 };
+            let finding = OddFinding { what: OddIn::Figure(figure.id.clone()), apart, usual: 0.0 };
+            let chance = of_bulk.max(of_tail);
+            tests.entry((0, host)).or_default().push(Test { chance, alone, finding });
+            deviations[host].push(((apart / bulk.scale).clamp(-CLIP, CLIP), apart));
+        }
+    }
+    together(0, 0, &deviations, &mut tests);
+    let adjusted: Vec<Vec<f64>> = tests
+        .values()
+        .map(|of| {
+            let [all, single] = weights(of);
+            let chance = |test: &Test| test.chance / if test.is_single() { single } else { all };
+            rates(&of.iter().map(chance).collect::<Vec<_>>())
+        })
+        .collect();
+    let least = |of: &Vec<f64>| of.iter().copied().fold(1.0, f64::min);
+    let of_hosts = rates(&adjusted.iter().map(least).collect::<Vec<_>>());
+    let level = to * of_hosts.iter().filter(|rate| **rate <= to).count() as f64 / count as f64;
+    let lies_alone = |test: &Test| from > 0.0 && test.alone <= FALSE_RATE / judged.tests as f64;
+    let mut all = Vec::new();
+    for ((host, of), rate) in tests.values().enumerate().zip(of_hosts) {
+        if rate > from && (rate <= to || of.iter().any(lies_alone)) {
+            let found = findings(of, &adjusted[host], |test, rate| rate <= level || lies_alone(test));
+            let found: Vec<OddIn> = found.into_iter().map(|it| it.what).collect();
+            all.push((group.hosts[host].name.clone(), rate, found));
+        }
+    }
+    all.retain(|it| !it.2.is_empty());
+    all.sort_by(|one, other| one.1.total_cmp(&other.1));
+    all
+}
+
+#[test]
+fn what_is_told_of_hosts_follows_from_what_is_shown_of_them() {
+    let (mut named, mut apart) = (0, 0);
+    for step in 0..24 {
+        let judged = drawn(24, 6, step, 1.03 + 0.02 * step as f64, tailed(0.3));
+        for (told, (from, to)) in
+            [(&judged.odd, (-1.0, FALSE_RATE)), (&judged.unproved, (FALSE_RATE, EVEN_RATE))]
+        {
+            let expected = reckoned(&judged, from, to);
+            let whats = |odd: &OddHost| odd.findings.iter().map(|it| it.what.clone()).collect::<Vec<_>>();
+            let found: Vec<_> = told.iter().map(|odd| (odd.name.clone(), whats(odd))).collect();
+            let names: Vec<_> = expected.iter().map(|it| (it.0.clone(), it.2.clone())).collect();
+            assert_eq!(found, names, "{step}");
+            let near = told.iter().zip(&expected).all(|(odd, it)| (odd.rate / it.1 - 1.0).abs() < 1e-6);
+            assert!(near, "{step}: {told:?} {expected:?}");
+            *if from < 0.0 { &mut named } else { &mut apart } += told.len();
+        }
+    }
+    assert!(named > 5 && apart > 5, "{named} {apart}: else this proves nothing");
+}
+
+#[test]
+fn where_all_hosts_are_alike_nothing_is_apart() {
+    let mut fleet = Fleet::default();
+    for at in 0..10 {
+        fleet.add(&host(&format!("{at}"), &[figure("a", 1.0, 0.0), figure("b", 2.0, 0.0)]), "file");
+    }
+    let judged = fleet.judge();
+    let group = &judged.groups[0];
+    assert!(group.is_judged && group.usual == [None; 2] && group.shows.is_none(), "{group:?}");
+    assert!(group.hosts.iter().all(|host| host.apart == [None; 2] && host.is_judged), "{group:?}");
+    assert!(group.figures.iter().all(|it| it.usual == 0.0 && it.apart == [0.0; 10]), "{group:?}");
+    assert!(judged.odd.is_empty() && judged.unproved.is_empty() && judged.tests == 20, "{judged:?}");
 }

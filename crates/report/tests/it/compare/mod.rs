@@ -4,6 +4,7 @@ mod counts;
 use crate::fixture;
 mod ground;
 mod rounds;
+mod rows;
 mod screens;
 mod sides;
 mod surroundings;

@@ -122,6 +122,14 @@ fn nothing_has_no_ratio_and_one_launch_no_speed_of_the_core() {
     figure_mut(&mut once[3]).launches[0].quantities.values_mut().for_each(|value| *value = 0.0);
     let once = judged(side(7, 1.0), once, Rules::default());
     assert!(row(&once, MONOTONIC).change.is_none(), "one of nothing is enough");
+    let mut first = side(7, 1.0);
+    figure_mut(&mut first[3]).launches[0].quantities.values_mut().for_each(|value| *value = 0.0);
+    let first = judged(first, side(7, 1.5), Rules::default());
+    assert_eq!(
+        (verdict(&first).0, row(&first, MONOTONIC).change),
+        (Verdict::Unclear, None),
+        "on either side"
+    );
     assert!(one.warnings.iter().all(|warning| !warning.contains("the core ran")), "{:?}", one.warnings);
     let both = judged(nothing(side(6, 1.0)), nothing(side(6, 1.0)), Rules::default());
     assert_eq!(verdict(&both).0, Verdict::Within);

@@ -50,6 +50,9 @@ fn several_boots_are_shown_with_the_least_and_the_most() {
     for (value, factor) in [(shown.value, 2.0), (shown.low, 1.0), (shown.high, 4.0)] {
         assert!((value / once() - factor).abs() < 1e-9, "{shown:?}");
     }
+    let little = [("a", 1e-6), ("b", 2e-6), ("c", 4e-6)];
+    let shown = row(&judged(&little, &little), MONOTONIC).a;
+    assert!((shown.high / once() / 4e-6 - 1.0).abs() < 1e-9 && shown.low > 0.0, "{shown:?}");
 }
 
 #[test]
@@ -73,14 +76,14 @@ fn runs_of_one_boot_are_said_to_be() {
 fn a_figure_of_one_side_says_what_the_other_has() {
     let a = stored();
     for (status, words, blind) in [
-        (Status::Unsupported, "unsupported: a reason", false),
-        (Status::Failed, "failed: a reason", true),
-        (Status::Contradicted, "withheld: a reason", true),
-        (Status::Withdrawn, "withdrawn: a reason", true),
-        (Status::Unknown, "in an unknown state: a reason", true),
+        (Status::Unsupported, "unsupported: a r\u{e9}ason", false),
+        (Status::Failed, "failed: a r\u{e9}ason", true),
+        (Status::Contradicted, "withheld: a r\u{e9}ason", true),
+        (Status::Withdrawn, "withdrawn: a r\u{e9}ason", true),
+        (Status::Unknown, "in an unknown state: a r\u{e9}ason", true),
     ] {
         let mut b = stored();
-        (figure_mut(&mut b).status, figure_mut(&mut b).why) = (status, Some("a reason".into()));
+        (figure_mut(&mut b).status, figure_mut(&mut b).why) = (status, Some("a r\u{e9}ason".into()));
         let comparison = against(&a, &b);
         let one = comparison.one_sided.iter().find(|one| one.id == MONOTONIC).unwrap();
         assert_eq!((one.a.as_str(), one.b.as_str(), one.blind), ("measured", words, blind));
@@ -95,11 +98,12 @@ fn a_figure_of_one_side_says_what_the_other_has() {
 
 #[test]
 fn what_a_side_has_no_quantity_of_is_one_sided() {
-    let (a, mut b) = (stored(), stored());
+    let (mut a, mut b) = (stored(), stored());
+    figure_mut(&mut a).judged = "qui\u{e9}t".into();
     figure_mut(&mut b).launches.iter_mut().for_each(|launch| launch.quantities.clear());
     let comparison = against(&a, &b);
     let one = comparison.one_sided.iter().find(|one| one.id == MONOTONIC).unwrap();
-    assert_eq!((one.a.as_str(), one.b.as_str(), one.blind), ("has no quiet", "has no quiet", true));
+    assert_eq!((one.a.as_str(), one.b.as_str(), one.blind), ("has no qui\u{e9}t", "has no qui\u{e9}t", true));
 }
 
 /// Both first results lacked it, and the comparison did not mention it at all.
@@ -214,4 +218,24 @@ fn what_differs_around_further_results_is_not_told() {
         comparison.conditions.iter().any(|differs| differs.what == "kernel")
     };
     assert_eq!([told(0), told(1)], [true, false]);
+}
+
+/// Of two machines a side of fewer boots than tell anything is judged by its runs.
+#[test]
+fn boots_are_units_from_three_on_between_machines_too() {
+    let shown = |boots: [&str; 4], cross_machine: bool| {
+        let of = |name: &str| {
+            let mut all = side(&boots.into_iter().zip([1.0, 4.0, 2.0, 2.0]).collect::<Vec<_>>());
+            all.iter_mut()
+                .for_each(|it| it.conditions.boot_id = it.conditions.boot_id.take().map(|it| it + name));
+            named(all)
+        };
+        let rules = Rules { cross_machine, ..Rules::default() };
+        let comparison = compare_sides(&of("a"), &of("b"), rules).unwrap();
+        let shown = row(&comparison, MONOTONIC).b;
+        [shown.low, shown.high].map(|value| (value / once() * 1e6).round() / 1e6)
+    };
+    let (three, two) = (["1", "1", "2", "3"], ["1", "1", "2", "2"]);
+    assert_eq!([shown(three, true), shown(three, false), shown(two, false)], [[2.0; 2]; 3]);
+    assert_eq!((shown(two, true), shown(["1"; 4], true)), ([1.0, 4.0], [1.0, 4.0]));
 }

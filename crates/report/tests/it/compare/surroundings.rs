@@ -107,6 +107,11 @@ fn two_machines_of_one_boot_are_told_to_be_one() {
     assert!(warned(&b, true)[0].starts_with("judged as two machines"), "{:?}", warned(&b, true));
 }
 
+/// Another one in two facts.
+fn silent_machine() -> oscost_results::Machine {
+    oscost_results::Machine { cpu_model: "another one".into(), cpus: 64, ..stored().machine }
+}
+
 /// Sides of several results: each of them is looked at.
 #[test]
 fn one_result_of_another_machine_or_another_kernel_is_found_on_its_side() {
@@ -127,7 +132,20 @@ fn one_result_of_another_machine_or_another_kernel_is_found_on_its_side() {
     let differ = "the 3 results after differ among themselves in";
     assert!(warned(&|b| b.conditions.kernel = "Linux 99".into()).contains(&format!("{differ} kernel")));
     assert!(warned(&|b| b.partial = true).contains(&format!("{differ} completeness")));
-    assert!(warned(&|_| ()).iter().all(|it| !it.contains("among themselves")));
+    let silent_of = |warnings: Vec<String>| warnings.iter().all(|it| !it.contains("among themselves"));
+    assert!(silent_of(warned(&|_| ())));
+    let of_figures = |b: &mut RunResult| b.figures[0].marks.extend([Mark::Shared, Mark::BusySibling]);
+    assert!(silent_of(warned(&of_figures)), "what differs from figure to figure is looked at there");
+    let all_elsewhere = vec![RunResult { machine: silent_machine(), ..stored() }; 3];
+    let named_alike =
+        compare_sides(&named(vec![stored(); 3]), &named(all_elsewhere), Rules::default()).unwrap();
+    let whats: Vec<&str> = named_alike.machine.iter().map(|it| it.what).collect();
+    assert_eq!(whats, ["processor", "CPUs"], "each fact once");
+    let mut last_elsewhere = vec![stored(); 3];
+    last_elsewhere[2].machine = silent_machine();
+    let told = compare_sides(&named(last_elsewhere), &named(vec![stored(); 3]), Rules::default()).unwrap();
+    let facts = (told.machine[0].a.as_str(), told.machine[0].b.as_str());
+    assert_eq!(facts, ("AMD EPYC", "another one"), "each is held against the first of all");
 }
 
 #[test]
@@ -244,7 +262,9 @@ fn how_the_program_was_run_is_told_where_it_differs() {
         b.conditions.seccomp_filters = Some(2);
         b.conditions.cpu_option = Some("1".into());
         b.conditions.idle_cpu = Some("poll".into());
-        b.figures[0].evidence.tracer_pid = Some(1);
+        b.figures[0].evidence.tracer_pid = Some(0);
+        b.figures[1].evidence.tracer_pid = Some(7);
+        b.figures[2].evidence.tracer_pid = Some(1);
         b.figures[0].marks.push(Mark::Shared);
     });
     assert_eq!(
@@ -256,7 +276,7 @@ fn how_the_program_was_run_is_told_where_it_differs() {
             "interposed libraries: unknown -> libfake.so, libm.so.6",
             "--cpu: not given -> 1",
             "idle CPUs: unknown -> poll",
-            "tracer: unknown -> process 1",
+            "tracer: unknown -> process 7",
             "shared CPU: 0 figures -> 1 figure",
         ]
     );

@@ -63,12 +63,14 @@ fn a_run_without_a_number_is_a_gap() {
     let mut without = stored();
     let figure = without.figures.iter_mut().find(|figure| figure.id == MONOTONIC).unwrap();
     figure.status = Status::Failed;
-    figure.why = Some("clock_gettime: EPERM\u{1b}[2J".into());
+    figure.why = Some("clock_gettime: EP\u{c9}RM\u{1b}[2J".into());
     watch.add(without, &[]);
     let shown = written(|out| screen(&watch, &STYLE, out));
     assert_eq!(line(&shown), "clock/monotonic - failed .", "{shown}");
     let told = written(|out| newest(&watch, &STYLE, out));
-    assert_eq!(line(&told), "2 clock/monotonic - failed: clock_gettime: EPERM\\u{1b}[2J", "{told}");
+    assert_eq!(line(&told), "2 clock/monotonic - failed: clock_gettime: EP\\u{c9}RM\\u{1b}[2J", "{told}");
+    let told = written(|out| newest(&watch, &Style { unicode: true, ..STYLE }, out));
+    assert!(line(&told).ends_with("failed: clock_gettime: EP\u{c9}RM\\u{1b}[2J"), "{told}");
     watch.add(scaled(stored(), MONOTONIC, 1.2), &[]);
     let shown = written(|out| screen(&watch, &STYLE, out));
     assert!(line(&shown).ends_with("slower +20.0 % in run 3 (quiet) . @"), "held against run 1: {shown}");
@@ -93,4 +95,37 @@ fn a_core_of_another_speed_is_told_while_it_lasts() {
         let shown = written(|out| screen(&watch, &STYLE, out));
         assert_eq!(shown.contains("the core ran 5.0 % slower than in run 1"), speed > 1.0, "{shown}");
     }
+}
+
+/// It has no base before, and is held against the run that it came in.
+#[test]
+fn a_figure_that_comes_later_begins_with_a_gap() {
+    let mut first = stored();
+    first.figures.retain(|figure| figure.id != MONOTONIC);
+    let mut watch = Watch::new(0.05);
+    watch.add(first, &[]);
+    watch.add(stored(), &[]);
+    assert_eq!(line(&written(|out| newest(&watch, &STYLE, out))), "2 clock/monotonic 22.6 ns first");
+    watch.add(scaled(stored(), MONOTONIC, 1.2), &[]);
+    let shown = written(|out| screen(&watch, &STYLE, out));
+    let line = shown.lines().find(|line| line.contains("clock/monotonic  ")).unwrap();
+    assert!(line.ends_with("slower +20.0 % in run 3 since 2 (quiet)   .@"), "{shown}");
+    assert_eq!(written(|out| summary(&watch, &STYLE, out)).lines().next(), Some("3 runs in 156 s, 1 change"));
+}
+
+/// The core of a run that nothing is held against any more is no news.
+#[test]
+fn a_run_that_is_no_base_is_forgotten() {
+    let at = |speed: f64, factor: f64| {
+        let mut run = scaled(stored(), MONOTONIC, factor);
+        run.figures.retain(|figure| figure.id == MONOTONIC);
+        run.figures[0].launches.iter_mut().for_each(|it| it.chain_ns = it.chain_ns.map(|ns| ns * speed));
+        run
+    };
+    let mut watch = Watch::new(0.05);
+    for run in [at(1.0, 1.0), at(1.05, 1.5), at(1.05, 1.5)] {
+        watch.add(run, &[]);
+    }
+    let shown = written(|out| screen(&watch, &STYLE, out));
+    assert!(shown.contains("slower +50.0 % in run 2") && !shown.contains("the core ran"), "{shown}");
 }
