@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_drift_is_all_of_a_price_at_most() {
         let far = |index: u8| {
-            let apart = if index % 2 == 0 { 50.0 } else { -50.0 };
+            let apart = if index.is_multiple_of(2) { 50.0 } else { -50.0 };
             Moved { apart, error: 0.001, enters: Some(index < 8), price: 1.0, calls: 1.0 }
         };
         let found = told(&(0..11).map(far).collect::<Vec<_>>()).unwrap();
