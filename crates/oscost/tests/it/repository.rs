@@ -46,7 +46,9 @@ pub fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
 
 /// What of a source is not its tests.
 pub fn code(source: &str) -> &str {
-    &source[..source.find("#[cfg(test)]\nmod ").unwrap_or(source.len())]
+    let begins =
+        ["mod ", "pub(crate) mod ", "pub(super) mod "].map(|it| source.find(&format!("#[cfg(test)]\n{it}")));
+    &source[..begins.into_iter().flatten().min().unwrap_or(source.len())]
 }
 
 /// Commands that the program's help lists.
