@@ -294,22 +294,18 @@ pub(crate) mod tests {
         });
     }
 
-    /// Whatever was seen before: the price is that of an empty call of this time, and the rate is that of the two clocks.
+    /// Whatever was seen before: the price is that of an empty call of this time.
     #[test]
     fn a_stamp_is_priced_anew() {
-        let priced = || {
-            seen([9; 3], 1 << 60, -1.0, -1.0);
-            WATCH.with(|watch| watch.longest.set(0));
-            let (from, from_ns) = (tsc(), now_ns());
-            begin();
-            let (ticks, ns) = (tsc().wrapping_sub(from) as f64, (now_ns() - from_ns) as f64);
-            let [stamp, rate] = WATCH.with(|watch| [watch.stamp.get(), watch.ticks_a_ns.get()]);
-            let all = stamp * (EMPTY * TIMES) as f64;
-            assert!(stamp > 0.0 && all <= ticks, "{all} of {ticks} ticks");
-            rate / (ticks / ns)
-        };
-        // Others may have the CPU between the readings of the two clocks, but not each time.
-        assert!((0..50).any(|_| (0.7..1.4).contains(&priced())));
+        seen([9; 3], 1 << 60, -1.0, -1.0);
+        WATCH.with(|watch| watch.longest.set(0));
+        let from = tsc();
+        begin();
+        let ticks = tsc().wrapping_sub(from) as f64;
+        let [stamp, rate] = WATCH.with(|watch| [watch.stamp.get(), watch.ticks_a_ns.get()]);
+        let all = stamp * (EMPTY * TIMES) as f64;
+        assert!(stamp > 0.0 && all <= ticks, "{all} of {ticks} ticks");
+        assert!(rate > 0.0, "{rate}");
     }
 
     #[test]

@@ -134,4 +134,4 @@ impl Workers for Plain<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

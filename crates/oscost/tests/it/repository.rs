@@ -44,11 +44,21 @@ pub fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     files(folder, "rs").into_iter().map(read).collect()
 }
 
-/// What of a source is not its tests.
-pub fn code(source: &str) -> &str {
-    let begins =
-        ["mod ", "pub(crate) mod ", "pub(super) mod "].map(|it| source.find(&format!("#[cfg(test)]\n{it}")));
-    &source[..begins.into_iter().flatten().min().unwrap_or(source.len())]
+/// What of a source is not its tests: without the names of modules of tests, and without such a module, which ends a file.
+pub fn code(source: &str) -> String {
+    const OF_TESTS: &str = "#[cfg(test)]\n";
+    let (mut kept, mut rest) = (String::new(), source);
+    while let Some((before, item)) = rest.split_once(OF_TESTS) {
+        let (line, behind) = item.split_once('\n').unwrap_or((item, ""));
+        let is_module = ["mod ", "pub(crate) mod ", "pub(super) mod "].iter().any(|it| line.starts_with(it));
+        kept.push_str(before);
+        match line {
+            _ if !is_module => (kept, rest) = (kept + OF_TESTS, item),
+            _ if line.ends_with(';') => rest = behind,
+            _ => return kept,
+        }
+    }
+    kept + rest
 }
 
 /// Commands that the program's help lists.

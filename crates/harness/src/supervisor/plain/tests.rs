@@ -354,26 +354,33 @@ fn what_was_heard_of_a_job_before_is_not_said_of_the_next_one() {
     assert_eq!(plain.run(job(&[], Task::Clock), 0), Err(late), "nobody was set up for it");
 }
 
-/// Somebody ends the run when the wait has begun, of which nobody hears anything.
-#[test]
-fn a_run_may_be_ended_while_a_child_says_nothing() {
-    let (catalogue, interrupted) = (Catalogue::new(Vec::new()), Arc::new(AtomicBool::new(false)));
-    let plain = Plain::new(&catalogue, Arc::clone(&interrupted)).expect("memory");
-    let (pipe, end) = std::io::pipe().expect("a pipe");
+/// What `hear` hears, if somebody ends the run when it waits: nobody hears anything of that.
+pub(in crate::supervisor) fn ended_while_it_waits<T>(
+    interrupted: &AtomicBool,
+    hear: impl FnOnce() -> T,
+) -> T {
     let this = std::fs::read_link("/proc/thread-self").expect("this thread");
     let waits = || {
         let stat = std::fs::read_to_string(std::path::Path::new("/proc").join(&this).join("stat"));
         stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" S")))
     };
-    let heard = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         scope.spawn(|| {
             while !waits() {
                 std::thread::yield_now();
             }
             interrupted.store(true, Ordering::Relaxed);
         });
-        plain.hear(pipe, LONG_NS)
-    });
+        hear()
+    })
+}
+
+#[test]
+fn a_run_may_be_ended_while_a_child_says_nothing() {
+    let (catalogue, interrupted) = (Catalogue::new(Vec::new()), Arc::new(AtomicBool::new(false)));
+    let plain = Plain::new(&catalogue, Arc::clone(&interrupted)).expect("memory");
+    let (pipe, end) = std::io::pipe().expect("a pipe");
+    let heard = ended_while_it_waits(&interrupted, || plain.hear(pipe, LONG_NS));
     assert_eq!(heard, Err(Lost::Interrupted));
     drop(end);
 }

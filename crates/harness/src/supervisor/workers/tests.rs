@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use super::*;
+use crate::supervisor::plain::tests::ended_while_it_waits;
 
 #[test]
 fn a_death_is_told_by_its_code_or_signal_and_the_first_words() {
@@ -127,24 +128,11 @@ fn the_longest_report_is_heard_and_nothing_that_is_longer() {
     }
 }
 
-/// Somebody ends the run when the wait has begun, of which nobody hears anything.
 #[test]
 fn a_run_may_be_ended_while_a_worker_says_nothing() {
     let (mut running, interrupted) = (shell("exec sleep 600"), AtomicBool::new(false));
-    let this = std::fs::read_link("/proc/thread-self").expect("this thread");
-    let waits = || {
-        let stat = std::fs::read_to_string(std::path::Path::new("/proc").join(&this).join("stat"));
-        stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" S")))
-    };
-    let heard = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !waits() {
-                std::thread::yield_now();
-            }
-            interrupted.store(true, Ordering::Relaxed);
-        });
-        running.listen(LONG_NS, &RunClock::default(), &interrupted)
-    });
+    let heard =
+        ended_while_it_waits(&interrupted, || running.listen(LONG_NS, &RunClock::default(), &interrupted));
     assert!(matches!(heard.why, Why::Interrupted));
 }
 

@@ -100,16 +100,6 @@ fn calls_have_names_and_what_is_no_call_is_invalid() {
     assert_eq!(told, [("invalid", 2.0), ("number 99999", 1.0)]);
 }
 
-/// Whoever is preempted in its first iteration takes it for a slow one: in one try of many it is not.
-#[test]
-fn a_quick_operation_that_is_alone_is_counted_as_often_as_any() {
-    let counted = |_| {
-        let mut quick = Slow { slow: 0, partner: false, batches: Vec::new() };
-        batches(&mut quick, 1, (50, 100)).is_ok_and(|_| quick.batches == [1, 100, 100, 100])
-    };
-    assert!((0..1000).any(counted));
-}
-
 /// 50 iterations of 25 ms are no way to the hundredth operation: 4 ms are.
 #[test]
 fn the_way_to_late_operations_has_its_time() {
