@@ -193,7 +193,7 @@ fn is_test(path: &Path) -> bool {
 /// Sources of a crate, and what of each is not its tests.
 fn own_sources(path: &Path) -> Vec<(PathBuf, String)> {
     let all = sources(&path.join("src")).into_iter().filter(|(path, _)| !is_test(path));
-    all.map(|(path, text)| (path, code(&text))).collect()
+    all.map(|(path, text)| (path, code(&text).to_owned())).collect()
 }
 
 /// What the standard library does without a limit, or gives up with a panic: the crate `sys` has it with one, and with words.

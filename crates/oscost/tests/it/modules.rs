@@ -81,7 +81,7 @@ fn check(folders: Folders, folder: &str, allowed: &[&str], path: &Path, depth: u
     let text = fs::read_to_string(path).expect("a source");
     let code = code(&text);
     let depth = if path.ends_with("mod.rs") { depth - 1 } else { depth };
-    for other in named(&code, depth) {
+    for other in named(code, depth) {
         // A name that lib.rs hands on would hide the folder that it comes from.
         let is_folder = folders.iter().any(|(known, _)| *known == other);
         assert!(is_folder, "{} must name the folder of {other}", path.display());

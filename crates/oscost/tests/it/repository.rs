@@ -44,21 +44,15 @@ pub fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     files(folder, "rs").into_iter().map(read).collect()
 }
 
-/// What of a source is not its tests: without the names of modules of tests, and without such a module, which ends a file.
-pub fn code(source: &str) -> String {
-    const OF_TESTS: &str = "#[cfg(test)]\n";
-    let (mut kept, mut rest) = (String::new(), source);
-    while let Some((before, item)) = rest.split_once(OF_TESTS) {
-        let (line, behind) = item.split_once('\n').unwrap_or((item, ""));
-        let is_module = ["mod ", "pub(crate) mod ", "pub(super) mod "].iter().any(|it| line.starts_with(it));
-        kept.push_str(before);
-        match line {
-            _ if !is_module => (kept, rest) = (kept + OF_TESTS, item),
-            _ if line.ends_with(';') => rest = behind,
-            _ => return kept,
-        }
-    }
-    kept + rest
+/// What of a source is not its tests: what stands before a module of tests, which ends a file. The name of one in another file ends none.
+pub fn code(source: &str) -> &str {
+    let is_module = |(at, begin): &(usize, &str)| {
+        let line = source[at + begin.len()..].lines().next().unwrap_or_default();
+        let begins = ["mod ", "pub(crate) mod ", "pub(super) mod "].iter().any(|it| line.starts_with(it));
+        begins && line.ends_with('{')
+    };
+    let tests = source.match_indices("#[cfg(test)]\n").find(is_module);
+    &source[..tests.map_or(source.len(), |(at, _)| at)]
 }
 
 /// Commands that the program's help lists.
