@@ -25,8 +25,7 @@ use crate::benchmark::card::{Card, OverLaunches, Placement};
 use crate::benchmark::claims;
 use crate::benchmark::foreign::Foreign;
 use crate::figures::quiet::Best;
-use crate::protocol::message::{Failure, Launched};
-use crate::worker::clock;
+use crate::protocol::message::{Failure, Launched, batch_ns};
 use member::{Fate, MemberState};
 
 pub(crate) use pairs::paired;
@@ -63,7 +62,7 @@ pub(crate) struct Context<'a> {
 /// Whether a step of the clock is so much of a batch that launches agree on what is wrong: the fastest batch is one that ended just
 /// before a step.
 fn is_coarse(step_ns: f64) -> bool {
-    step_ns > CONVERGED * clock::batch_ns(step_ns) as f64
+    step_ns > CONVERGED * batch_ns(step_ns) as f64
 }
 
 /// The figure of one member.

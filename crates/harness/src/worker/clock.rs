@@ -52,13 +52,6 @@ pub fn facts(clock: &mut impl Clock) -> Option<ClockFacts> {
     Some(ClockFacts { step_ns: step.step, pair_ns })
 }
 
-/// Length of a batch for a clock of step `step_ns`: 1000 steps, between 20 and 100 us, but no fewer than ten: a batch that
-/// begins and ends within one step takes no time. Longer batches are worse: they hold timer ticks and preemptions.
-#[must_use]
-pub fn batch_ns(step_ns: f64) -> u64 {
-    (1000.0 * step_ns).clamp(20_000.0, f64::max(100_000.0, 10.0 * step_ns)) as u64
-}
-
 #[cfg(test)]
 pub(crate) mod scripted {
     //! A clock that says what its script says.
@@ -147,16 +140,6 @@ mod tests {
     #[test]
     fn a_clock_that_stands_still_has_no_step() {
         assert!(facts(&mut Scripted::new(10.0, 0.0)).is_none());
-    }
-
-    #[test]
-    fn batches_are_a_thousand_steps_within_bounds() {
-        assert_eq!(batch_ns(1.0), 20_000);
-        assert_eq!([batch_ns(19.9), batch_ns(20.0), batch_ns(20.1)], [20_000, 20_000, 20_100]);
-        assert_eq!(batch_ns(42.0), 42_000);
-        assert_eq!([batch_ns(99.9), batch_ns(100.0), batch_ns(100.1)], [99_900, 100_000, 100_000]);
-        assert_eq!([batch_ns(10_000.0), batch_ns(10_001.0)], [100_000, 100_010]);
-        assert_eq!(batch_ns(4_000_000.0), 40_000_000);
     }
 
     /// Of a clock that hardly ever moves between two readings, the steps are what the readings cost.

@@ -19,7 +19,7 @@ use crate::figures::quiet::{Best, Seen};
 use crate::protocol::core::Core;
 use crate::protocol::message::{
     AUDIT_OPERATIONS, Audited, Calibration, ClockFacts, Failure, Job, LATE_OPERATIONS, Member, Report, Task,
-    TaskFinding,
+    TaskFinding, batch_ns,
 };
 use crate::protocol::record::{self, Record};
 use crate::supervisor::event::Event;
@@ -28,7 +28,6 @@ use crate::supervisor::group::{self, GroupState};
 use crate::supervisor::plan::{self, Options};
 use crate::supervisor::references::{self, References};
 use crate::supervisor::workers::{Lost, Supervisor, Workers};
-use crate::worker::clock::batch_ns;
 use crate::worker::environment::Environment;
 
 pub use more::measure_more;
@@ -37,7 +36,7 @@ const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MILLISECOND;
 
 /// What a run yielded.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Measured {
     /// A figure for every choice, in order; contestants follow.
     pub figures: Vec<Figure>,
