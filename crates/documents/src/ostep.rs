@@ -226,13 +226,13 @@ fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Row
         "introduction",
         Quoted("StackOverflow thread confirms this issue and suggests using clock_gettime(CLOCK_MONOTONIC) instead"),
         judged(day.zip(monotonic).map(|(day, monotonic)| {
-            (
-                more(&day, &monotonic),
-                format!(
-                    "steps of {:.0} ns and {:.0} ns here, so the advice helps; the thread itself was not read",
-                    day.value, monotonic.value
-                ),
-            )
+            let verdict = more(&day, &monotonic);
+            let helps = if verdict == Judgement::Holds { ", so the advice helps" } else { "" };
+            let words = format!(
+                "steps of {:.0} ns and {:.0} ns here{helps}; the thread itself was not read",
+                day.value, monotonic.value
+            );
+            (verdict, words)
         })),
     );
     rows.by("clock/step/monotonic", quantity::STEP, monotonic);

@@ -24,8 +24,6 @@ const LEAST: f64 = 1.0;
 const CLEARLY: f64 = 2.0;
 /// So many figures that stay out of the kernel show that they stood still.
 const FEWEST_BESIDE: usize = 3;
-/// A call that got faster leaves at least this share of a price.
-const LEAST_LEFT: f64 = 0.01;
 /// They stood still if they moved by less than this share of what the others moved.
 const STOOD_STILL: f64 = 0.25;
 
@@ -38,7 +36,7 @@ pub struct Moved {
     pub error: f64,
     /// Whether it enters the kernel; `None` where its calls were not counted.
     pub enters: Option<bool>,
-    /// What it costs, in any unit that all figures share: figures of like prices move alike.
+    /// What it costs, the geometric mean of both runs, in any unit that all figures share: figures of like prices move alike.
     pub price: f64,
     /// How often it enters the kernel.
     pub calls: f64,
@@ -61,13 +59,15 @@ impl Common {
             _ if figure.enters != Some(true) => 0.0,
             Self::Nothing => 0.0,
             Self::Share(share) => share,
-            Self::Call(time) => (time * figure.calls / figure.price).max(LEAST_LEFT - 1.0).ln_1p(),
+            // Prices p and q are q - p = 2 sqrt(pq) sinh(ln(q / p) / 2) apart: whichever run is the first.
+            Self::Call(time) => 2.0 * (time * figure.calls / (2.0 * figure.price)).asinh(),
         }
     }
 
     /// What would move this figure as it moved.
     fn both(figure: &Moved) -> [Self; 2] {
-        [Self::Share(figure.apart), Self::Call(figure.apart.exp_m1() * figure.price / figure.calls.max(1.0))]
+        let apart = 2.0 * (figure.apart / 2.0).sinh() * figure.price;
+        [Self::Share(figure.apart), Self::Call(apart / figure.calls.max(1.0))]
     }
 }
 
@@ -279,7 +279,9 @@ mod tests {
                     figure.price = 100.0 * 1.1_f64.powi(place);
                     figure.calls = f64::from(1 + place % 2);
                     if figure.enters == Some(true) {
-                        figure.apart += (time * figure.calls / figure.price).ln_1p();
+                        let planted = (time * figure.calls / figure.price).ln_1p();
+                        figure.apart += planted;
+                        figure.price *= (planted / 2.0).exp();
                     }
                 }
                 nulls(&figures).unwrap()
@@ -289,6 +291,22 @@ mod tests {
             assert!((first - (time * 2.0 / 110.0).ln_1p()).abs() < 0.02, "{first}");
             assert!((dearest - (time / 100.0 / 1.1_f64.powi(34)).ln_1p()).abs() < 0.003, "{dearest}");
             assert_eq!(middle(|seed| of(seed)[0].shift), 0.0, "it stays out");
+        }
+    }
+
+    #[test]
+    fn which_run_is_the_first_decides_nothing() {
+        for (seed, planted) in [(1, 0.0), (2, 40.0), (3, -20.0), (4, 200.0)] {
+            let mut figures = figures(seed, 36, 1.0);
+            for (figure, place) in figures.iter_mut().zip(0..) {
+                figure.price = 100.0 * 1.1_f64.powi(place);
+                let time = if figure.enters == Some(true) { planted } else { 0.0 };
+                figure.apart += 2.0 * (time / (2.0 * figure.price)).asinh();
+            }
+            let back: Vec<Moved> = figures.iter().map(|it| Moved { apart: -it.apart, ..*it }).collect();
+            for (one, other) in nulls(&figures).unwrap().iter().zip(nulls(&back).unwrap()) {
+                assert!((one.shift + other.shift).abs() < 1e-12 && (one.scale - other.scale).abs() < 1e-9);
+            }
         }
     }
 
@@ -382,7 +400,8 @@ mod tests {
     #[test]
     fn a_time_of_each_call_is_told_from_a_figure_of_several() {
         let of = |calls: f64| {
-            let figure = Moved { apart: 1.8_f64.ln(), error: 0.01, enters: Some(true), price: 100.0, calls };
+            let price = 100.0 * 1.8_f64.sqrt();
+            let figure = Moved { apart: 1.8_f64.ln(), error: 0.01, enters: Some(true), price, calls };
             Common::both(&figure).map(|common| match common {
                 Common::Share(share) => share,
                 Common::Call(time) => time,

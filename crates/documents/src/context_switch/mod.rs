@@ -297,13 +297,6 @@ mod tests {
         }
     }
 
-    /// The verdict on the statement with these words, where one quantity of one figure has this very interval.
-    fn with_interval(id: &str, quantity: &str, (low, high): (f64, f64), words: &str) -> Judgement {
-        let mut figures = figures(0.0);
-        set_within(of(&mut figures, id), quantity, low, high);
-        verdict(&figures, words)
-    }
-
     #[test]
     fn bounds_are_where_the_document_has_them() {
         use Judgement::{DoesNotHold, Holds, Unclear};
@@ -313,7 +306,11 @@ mod tests {
             ((1200.0, 1210.0), DoesNotHold),
             ((990.0, 998.0), DoesNotHold),
         ] {
-            assert_eq!(with_interval(STEP, "step", step, "seconds and microseconds"), expected, "{step:?}");
+            let mut figures = figures(0.0);
+            set_within(of(&mut figures, STEP), "step", step.0, step.1);
+            let (judgement, because) = judged_by(&DOCUMENT, &figures, "seconds and microseconds");
+            assert_eq!(judgement, expected, "{step:?}");
+            assert_eq!(because.contains(": a microsecond"), expected == Holds, "{because}");
         }
         for (switches, expected) in [(0.98, DoesNotHold), (0.99, Holds), (1.2, Holds)] {
             let mut figures = figures(0.0);

@@ -135,9 +135,10 @@ fn precision(
         Quoted("returns the number of seconds and microseconds since the Unix epoch"),
         judged(step.map(|step| {
             // To a thousandth: its steps are told by another clock.
-            let words =
-                format!("its true step is {:.1} ns: a microsecond; the epoch is its definition", step.value);
-            (within(&step, 999.0, 1001.0), words)
+            let verdict = within(&step, 999.0, 1001.0);
+            let name = if verdict == Judgement::Holds { ": a microsecond" } else { "" };
+            let words = format!("its true step is {:.1} ns{name}; the epoch is its definition", step.value);
+            (verdict, words)
         })),
     );
     rows.by(STEP, quantity::STEP, step);

@@ -66,8 +66,9 @@ impl Elsewhere {
             let mut values = vec![Vec::new(); clients];
             while let Some((at, line)) = lines.next_if(|(_, line)| *line != HEAD) {
                 let wrong = || format!("line {}: no value of a client", at + 1);
-                let numbers: Vec<u64> = line.split(' ').map_while(|number| number.parse().ok()).collect();
-                let [client, sequence, latency] = numbers[..] else { return Err(wrong()) };
+                let numbers: Option<Vec<u64>> = line.split(' ').map(|number| number.parse().ok()).collect();
+                let Some([client, sequence, latency]) = numbers.as_deref() else { return Err(wrong()) };
+                let (client, sequence, latency) = (*client, *sequence, *latency);
                 let client = usize::try_from(client).ok().and_then(|client| values.get_mut(client));
                 let client = client.filter(|values| values.len() < *TICKS_RANGE.end()).ok_or_else(wrong)?;
                 let latency_us = i64::try_from(latency / each).map_err(|_| wrong())?;
@@ -128,6 +129,8 @@ pub(super) mod tests {
             (good.replace("0 2 1", "1 2 1"), "line 8: no value"),
             (good.replace("0 2 1", "0 1 1"), "does not grow"),
             (good.replace("0 2 1", "0 2 x"), "no value"),
+            (good.replace("0 2 1", "0 2 1 us"), "line 8: no value"),
+            (good.replace("0 2 1", "0 2 1 "), "line 8: no value"),
             (good.replace("0 2 1\n", ""), "has no values"),
             (good.replace("system x", &format!("system {}", "x".repeat(99))), "without its 'system'"),
         ] {

@@ -184,7 +184,7 @@ impl Settings {
         if !TICK_RANGE.contains(&self.tick_ns) {
             return Err(format!("a tick of {} ns: 100us to 1s are possible", self.tick_ns));
         }
-        if self.discard + 2 > self.ticks {
+        if self.discard.saturating_add(2) > self.ticks {
             return Err(format!(
                 "discard={}: of {} values at least two must be left, so 0 to {} are possible",
                 self.discard,
@@ -351,6 +351,7 @@ mod tests {
             "grame/literal/clients_5/session_6",
             "grame/literal/clients_5/values_9_0",
             "grame/literal/clients_5/values_30_29",
+            "grame/literal/clients_5/values_30_18446744073709551615",
             "grame/literal/clients_5/tick_1ns",
             "grame/literal/clients_5/x",
             "grame/literal/clients_1/load_pigeon",

@@ -47,6 +47,21 @@ fn a_call_that_enters_the_kernel_is_told_from_one_that_does_not() {
     assert_eq!(verdict(&cached, "sub-nano"), Judgement::Holds);
 }
 
+/// A clock that follows a timer steps as far by either name.
+#[test]
+fn advice_helps_where_the_clock_that_is_advised_steps_by_less() {
+    let mut figures = figures(140.0, 1.0);
+    let told = |figures: &[oscost_results::Figure]| judged_by(&DOCUMENT, figures, "StackOverflow");
+    let (judgement, because) = told(&figures);
+    assert!(judgement == Judgement::Holds && because.contains("here, so the advice helps;"), "{because}");
+    for clock in ["clock/step/gettimeofday", "clock/step/monotonic"] {
+        set_within(of(&mut figures, clock), "step", 4e6, 4e6);
+    }
+    let (judgement, because) = told(&figures);
+    assert_ne!(judgement, Judgement::Holds);
+    assert!(because.contains("steps of 4000000 ns and 4000000 ns here;"), "{because}");
+}
+
 #[test]
 fn numbers_of_its_machine_and_of_single_runs_are_not_judged() {
     let figures = figures(140.0, 1.0);

@@ -82,7 +82,7 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
     }
     show(std::slice::from_ref(&comparison), options, talk)?;
     let threshold = options.threshold();
-    let exit = answer(&comparison, threshold);
+    let exit = answer(&comparison);
     talk.say(for_git(exit, &format!("slower by more than {}", numbers::percent(threshold))));
     Ok(exit)
 }
@@ -99,12 +99,12 @@ pub fn for_git(exit: Exit, worse: &str) -> String {
 }
 
 /// What git is told. The question is whether the figure is slower: what may be faster, or within, is not.
-fn answer(comparison: &Comparison<'_>, threshold: f64) -> Exit {
+fn answer(comparison: &Comparison<'_>) -> Exit {
     let Some(row) = comparison.rows.first() else { return Exit::Skipped };
     match row.verdict {
         Verdict::Slower => Exit::Slower,
         Verdict::Faster | Verdict::Within => Exit::Done,
-        Verdict::Unclear if row.change.is_some_and(|change| change.high < threshold) => Exit::Done,
+        Verdict::Unclear if row.not_slower => Exit::Done,
         Verdict::Unclear => Exit::Skipped,
     }
 }

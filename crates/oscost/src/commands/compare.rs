@@ -153,6 +153,12 @@ fn sides(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
             )));
         }
     }
+    let all: Vec<&RunResult> = before.iter().chain(&after).collect();
+    if (1..all.len()).any(|at| all[..at].contains(&all[at])) {
+        return Err(Ended::misuse(
+            "--before and --after name one result twice: each must be of a run of its own",
+        ));
+    }
     refuse_more(options)?;
     let (name_a, name_b) =
         (format!("{} results before", before.len()), format!("{} results after", after.len()));

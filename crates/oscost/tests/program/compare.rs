@@ -198,8 +198,16 @@ fn boots_are_sides_of_several_results() {
         .shows("1 slower");
     home.ask(&["compare", "--before", &before, "--after", "after0.json,after1.json"])
         .refused(2, "--after: 2 given, and at least 3");
-    // Three results of two boots.
     home.ask(&["compare", "--before", &before, "--after", "after0.json,after1.json,after1.json"])
+        .refused(2, "name one result twice");
+    home.ask(&["compare", "--before", &before, "--after", "after0.json,after1.json,before1.json"])
+        .refused(2, "name one result twice");
+    // Three results of two boots.
+    changed(&now, &home.path().join("again.json"), &|result| {
+        scaled(2.0)(result);
+        result.conditions.boot_id = Some("after 1".to_owned());
+    });
+    home.ask(&["compare", "--before", &before, "--after", "after0.json,after1.json,again.json"])
         .well()
         .shows("1 of 1 unclear");
     home.ask(&["compare", "before0.json", "after0.json"]).well().shows("differs between these two boots");

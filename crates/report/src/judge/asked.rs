@@ -42,7 +42,7 @@ pub(super) struct Kin {
     pub class: Class,
     /// How often it enters the kernel, where its calls were counted.
     pub calls: Option<f64>,
-    /// Its floor in A, ns.
+    /// The geometric mean of both floors, ns.
     pub price: f64,
     /// What past runs show of it beside the null of its class.
     pub own: Drift,

@@ -5,7 +5,7 @@ use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches};
 use oscost_stats::quantile::{quantile, sorted};
 
 use super::Verdict;
-use super::quantity::time_of;
+use super::quantity::{FEW, time_of};
 
 /// Speeds that differ by less explain nothing that anybody asks about.
 pub(super) const ONE_SPEED: f64 = 0.01;
@@ -71,8 +71,8 @@ pub(super) fn choose<'q>(a: &[&Figure], b: &[&Figure], quantity: &'q str) -> (&'
 }
 
 fn has_cycles(a: &[&Figure], b: &[&Figure]) -> bool {
-    let has = |launch: &LaunchRecord| launch.quantities.contains_key("cycles");
-    a.iter().chain(b).all(|figure| figure.launches.iter().any(has))
+    let has = |launch: &&LaunchRecord| launch.quantities.contains_key("cycles");
+    a.iter().chain(b).all(|figure| figure.launches.iter().filter(has).count() >= FEW)
 }
 
 /// The median over the launches of all results of a side.
@@ -295,9 +295,14 @@ mod tests {
         assert_eq!([share(of(0.0), of(0.5), "quiet"), share(of(0.5), of(0.0), "quiet")], [None; 2]);
         let has_cycles = |a: Figure, b: Figure| has_cycles(&[&a], &[&b]);
         assert!(has_cycles(flat(0.25), flat(0.5)) && !has_cycles(flat(0.25), figure(&[])));
-        let mut some = flat(0.25);
-        some.launches[0].quantities.remove("cycles");
-        assert!(has_cycles(flat(0.25), some), "launches without a quiet window lack them");
+        // Launches without a quiet window lack them, and of fewer than four nothing is judged.
+        let with = |count: usize| {
+            let mut some = flat(0.25);
+            some.launches[count..].iter_mut().for_each(|launch| _ = launch.quantities.remove("cycles"));
+            some
+        };
+        assert!(has_cycles(flat(0.25), with(FEW)) && has_cycles(with(FEW), flat(0.25)));
+        assert!(!has_cycles(flat(0.25), with(FEW - 1)) && !has_cycles(with(FEW - 1), flat(0.25)));
         assert_eq!((time_of("cycles"), time_of("floor")), ("quiet", "floor"));
     }
 

@@ -43,6 +43,8 @@ pub(super) struct Sides<'a> {
     /// They are of two machines ([`Rules`](super::Rules)).
     pub between_machines: bool,
     ground: Ground,
+    /// Each result says of which boot it is.
+    boots_are_known: bool,
 }
 
 /// What a verdict rests on.
@@ -71,7 +73,8 @@ impl<'a> Sides<'a> {
     pub(super) fn new(a: &'a [Named<'a>], b: &'a [Named<'a>], between_machines: bool) -> Self {
         let boots = |side: &[Named<'a>]| side.iter().map(boot).collect::<BTreeSet<Option<&str>>>();
         let (of_a, of_b) = (boots(a), boots(b));
-        let one = of_a == of_b && of_a.len() == 1 && !of_a.contains(&None);
+        let boots_are_known = !of_a.contains(&None) && !of_b.contains(&None);
+        let one = of_a == of_b && of_a.len() == 1 && boots_are_known;
         let ground = match (a.len().max(b.len()), one) {
             (..=1, true) => Ground::Launches,
             (..=1, false) => Ground::TwoBoots,
@@ -79,7 +82,7 @@ impl<'a> Sides<'a> {
             // Runs of a boot that is not known are of one, for all that is known.
             (_, false) => Ground::Boots(of_a.len(), of_b.len()),
         };
-        Self { a, b, between_machines, ground }
+        Self { a, b, between_machines, ground, boots_are_known }
     }
 
     /// What a reader must know of sides of several results.
@@ -90,9 +93,12 @@ impl<'a> Sides<'a> {
                 "all results are of one boot: the verdicts rest on its runs, and another boot may differ"
                     .to_owned(),
             ),
-            Ground::Boots(a, b) if a.min(b) < FEWEST_BOOTS && !self.between_machines => Some(format!(
-                "the results are of {a} and {b} boots: slower and faster need at least {FEWEST_BOOTS} a side"
-            )),
+            Ground::Boots(a, b) if a.min(b) < FEWEST_BOOTS && !self.between_machines => {
+                let are = if self.boots_are_known { "are" } else { "are, as far as they say," };
+                Some(format!(
+                    "the results {are} of {a} and {b} boots: slower and faster need at least {FEWEST_BOOTS} a side"
+                ))
+            }
             Ground::Boots(..) => None,
         }
     }
@@ -117,6 +123,9 @@ impl<'a> Sides<'a> {
     pub(super) fn hold(&self) -> Option<String> {
         match self.ground {
             _ if self.between_machines => None,
+            Ground::TwoBoots if !self.boots_are_known => Some(String::from(
+                "differs, which placement alone can cause between two boots, and the results do not say whether they are of one",
+            )),
             Ground::TwoBoots => Some(format!(
                 "differs between these two boots, which placement alone can cause: compare {FEWEST_BOOTS} boots a side (--before, --after)"
             )),
@@ -125,6 +134,12 @@ impl<'a> Sides<'a> {
             )),
             Ground::Launches | Ground::Runs | Ground::Boots(..) => None,
         }
+    }
+
+    /// The same of commands that ran in turn: where none knows its boot, they had one.
+    pub(super) fn hold_in_turn(&self) -> Option<String> {
+        let says_nothing = |side: &[Named<'_>]| side.iter().all(|named| boot(named).is_none());
+        self.hold().filter(|_| !says_nothing(self.a) || !says_nothing(self.b))
     }
 
     /// The change between values of both sides: one list of launches a result. `q` is the quantile over launches.
@@ -344,10 +359,12 @@ pub(super) fn ask(
             Question::Answered
         }
     };
-    let floor = launches(&[a], FLOOR).pop().and_then(|floor| over_launches(&floor, LOWER_QUARTILE));
-    let price = floor.map_or(row.a.value, |floor| floor.value);
+    let floor =
+        |figure: &Figure| Some(over_launches(&launches(&[figure], FLOOR).pop()?, LOWER_QUARTILE)?.value);
+    let prices = floor(a).zip(floor(b)).unwrap_or((row.a.value, row.b.value));
+    let price = (prices.0 * prices.1).sqrt();
     let own = learning.own(&all, quantity);
-    let kin = sides.single().map(|_| Kin { class: learning.class(a), calls: calls(a), price, own });
+    let kin = sides.single().map(|_| Kin { class: learning.class(a), calls: calls([a, b]), price, own });
     Some(Asked { row, question, kin })
 }
 

@@ -51,6 +51,8 @@ pub struct Fleet {
 struct Series {
     id: String,
     revision: u32,
+    /// Floors that were estimated otherwise are other numbers.
+    estimators: u32,
     quantity: String,
     enters: bool,
 }
@@ -191,7 +193,7 @@ impl Fleet {
         let mut all = Vec::new();
         for figure in &run.figures {
             self.withheld += usize::from(figure.status != Status::Measured);
-            all.extend(measured(figure).map(|(series, at, error)| {
+            all.extend(measured(figure, run.estimators).map(|(series, at, error)| {
                 let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
                 let series = *self.series.entry(series).or_insert_with_key(|series| {
                     self.names.push(series.clone());
@@ -380,7 +382,7 @@ fn short(name: &str) -> String {
 }
 
 /// The quantity of a figure that hosts are compared by.
-fn measured(figure: &RowFigure) -> Option<(Series, f64, f64)> {
+fn measured(figure: &RowFigure, estimators: u32) -> Option<(Series, f64, f64)> {
     if figure.status != Status::Measured {
         return None;
     }
@@ -393,8 +395,8 @@ fn measured(figure: &RowFigure) -> Option<(Series, f64, f64)> {
     let error = if low > 0.0 && high.is_finite() { (high / low).ln() / (2.0 * HALF_WIDTH) } else { 0.0 };
     let in_user_space = matches!(&*figure.call_path, "vdso" | "user space" | "instruction");
     let enters = system_calls(&figure.evidence).map_or(!in_user_space, |calls| calls >= 0.5);
-    let series =
-        Series { id: short(&figure.id), revision: figure.revision, quantity: judged.clone(), enters };
+    let (id, revision, quantity) = (short(&figure.id), figure.revision, judged.clone());
+    let series = Series { id, revision, estimators, quantity, enters };
     Some((series, value.ln(), error.max(0.0)))
 }
 

@@ -145,7 +145,7 @@ fn ask(
     }
     Some(Asked {
         row,
-        question: Question::Open { change, beside: None, hold: sides.hold(), neighbour: None },
+        question: Question::Open { change, beside: None, hold: sides.hold_in_turn(), neighbour: None },
         kin: None,
     })
 }

@@ -126,6 +126,8 @@ pub struct Compared {
     pub verdict: Verdict,
     /// It certainly changed, if by less than the threshold.
     pub changed: bool,
+    /// It is certainly not slower by more than the threshold, whatever the verdict: what a bisection asks.
+    pub not_slower: bool,
     /// Why nothing can be said, or how it was judged, in words; may be empty.
     pub why: String,
     /// Of a pair: ids of the figure and of its baseline.
@@ -149,6 +151,7 @@ impl Compared {
             change: None,
             verdict: Verdict::Unclear,
             changed: false,
+            not_slower: false,
             why: String::new(),
             pair: None,
             baseline_only: false,

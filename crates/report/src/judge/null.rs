@@ -18,10 +18,11 @@ pub(super) fn is_disturbed(figure: &Figure) -> bool {
     [Mark::BusySibling, Mark::Shared].iter().any(|mark| figure.marks.contains(mark))
 }
 
-/// How often an operation enters the kernel, where its calls were counted.
-pub(super) fn calls(figure: &Figure) -> Option<f64> {
-    figure.evidence.audit_method.as_ref()?;
-    Some(figure.evidence.system_calls.values().sum())
+/// How often an operation enters the kernel, by the results in which its calls were counted.
+pub(super) fn calls(figures: [&Figure; 2]) -> Option<f64> {
+    let counted = figures.iter().filter(|figure| figure.evidence.audit_method.is_some());
+    let calls: Vec<f64> = counted.map(|figure| figure.evidence.system_calls.values().sum()).collect();
+    (!calls.is_empty()).then(|| calls.iter().sum::<f64>() / calls.len() as f64)
 }
 
 /// Classes of which both results have enough figures that tell how far they moved.
@@ -155,9 +156,14 @@ mod tests {
     fn calls_are_known_where_they_were_counted_and_others_where_they_are_marked() {
         let mut one = figure("a", &[]);
         one.evidence.system_calls = [("read".to_owned(), 1.0), ("write".to_owned(), 0.5)].into();
-        assert_eq!((calls(&one), is_disturbed(&one)), (None, false));
+        let uncounted = one.clone();
+        assert_eq!((calls([&one, &one]), is_disturbed(&one)), (None, false));
         one.evidence.audit_method = Some("ptrace".to_owned());
-        assert_eq!(calls(&one), Some(1.5));
+        let mut twice = one.clone();
+        twice.evidence.system_calls.insert("read".to_owned(), 2.0);
+        for (a, b, of_both) in [(&one, &one, 1.5), (&one, &uncounted, 1.5), (&one, &twice, 2.0)] {
+            assert_eq!([calls([a, b]), calls([b, a])], [Some(of_both); 2], "whichever is the first");
+        }
         for (mark, disturbed) in [(Mark::Shared, true), (Mark::BusySibling, true), (Mark::Noisy, false)] {
             one.marks = vec![mark];
             assert_eq!(is_disturbed(&one), disturbed, "{mark:?}");

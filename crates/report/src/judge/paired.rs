@@ -11,6 +11,9 @@ use super::{Compared, Rules, Shift, Verdict};
 use crate::named::Named;
 use crate::numbers;
 
+/// The quantity of a ratio or difference that was made of rounds of batches.
+const PAIRED: &str = "paired";
+
 /// Everything that was paired in all results of both sides, was asked about, and is of figures that may be held against
 /// each other.
 pub(super) fn ask(sides: &Sides<'_>, learning: &mut Learning<'_>, rules: Rules<'_>) -> Vec<Asked> {
@@ -45,7 +48,7 @@ fn one(pair: &PairedValue, sides: &Sides<'_>, learning: &mut Learning<'_>) -> Op
     let drift = learning.drift_of_pair(pair);
     // What may be negative has no ratio, and a difference of nothing is no price.
     let change = sides.change(&a, &b, MEDIAN, 0.0, drift)?;
-    let what = if pair.quantity == "paired" { String::new() } else { format!(" ({})", pair.quantity) };
+    let what = if pair.quantity == PAIRED { String::new() } else { format!(" ({})", pair.quantity) };
     let joined = if pair.unit == "ratio" { "to" } else { "less" };
     let mut row =
         Compared::blank(format!("{} {joined} {}{what}", pair.of, pair.to), &pair.quantity, pair.unit.clone());
@@ -78,7 +81,11 @@ pub(super) fn decide(rows: &mut [Compared], pairs: &[Compared], threshold: f64) 
     };
     for pair in pairs.iter().filter(|pair| pair.unit == "ratio" && pair.change.is_some()) {
         let Some((of, to)) = &pair.pair else { continue };
-        let open = |row: &Compared| row.id == *of && row.verdict == Verdict::Unclear && row.why.is_empty();
+        // The pair of a batched figure has a name of its own; that of a series is of one of its quantities.
+        let is_of_it = |row: &Compared| [PAIRED, &row.quantity].contains(&pair.quantity.as_str());
+        let open = |row: &Compared| {
+            row.id == *of && is_of_it(row) && row.verdict == Verdict::Unclear && row.why.is_empty()
+        };
         let Some(index) = rows.iter().position(open) else { continue };
         if pair.verdict == Verdict::Unclear || !stood_still(rows, to) {
             continue;
@@ -111,7 +118,8 @@ mod tests {
 
     fn ratio(verdict: Verdict, low: f64, high: f64) -> Compared {
         let pair = Some(("of".to_owned(), "to".to_owned()));
-        Compared { pair, unit: "ratio".to_owned(), ..row("of to to", verdict, low, high) }
+        let (quantity, unit) = (PAIRED.to_owned(), "ratio".to_owned());
+        Compared { pair, quantity, unit, ..row("of to to", verdict, low, high) }
     }
 
     fn decided(figure: Compared, baseline: Compared, pair: Compared) -> (Verdict, f64) {
@@ -135,6 +143,10 @@ mod tests {
         let why = "a neighbour".to_owned();
         let held = Compared { why, ..unclear() };
         assert_eq!(decided(held, still(), higher()).0, Verdict::Unclear);
+        let of_quantity = |quantity: &str| Compared { quantity: quantity.to_owned(), ..higher() };
+        assert_eq!(decided(unclear(), still(), of_quantity("floor")).0, Verdict::Slower);
+        let other = decided(unclear(), still(), of_quantity("server_cpu"));
+        assert_eq!(other, (Verdict::Unclear, 0.03), "the ratio of another quantity is no evidence of it");
         let within = row("of", Verdict::Within, 0.0, 0.04);
         assert_eq!(decided(within, still(), higher()).0, Verdict::Within, "a clear figure is its own judge");
         let less = Compared { unit: "ns".to_owned(), ..higher() };

@@ -37,14 +37,16 @@ fn answer(asked: Asked, judged: Option<Judged>, threshold: f64) -> Compared {
         Some(Shift { change: judged.change, low: judged.low, high: judged.high, level: judged.level });
     row.changed = judged.changed;
     row.verdict = judged.verdict;
+    row.not_slower = judged.high < threshold;
     let changed = matches!(row.verdict, Verdict::Slower | Verdict::Faster);
     if let Some(neighbour) = neighbour.filter(|neighbour| neighbour.stands != row.verdict) {
+        // Without a neighbour of its own, B would be cheaper still.
+        row.not_slower &= neighbour.stands == Verdict::Faster;
         row.verdict = Verdict::Unclear;
         row.changed = false;
         row.why = neighbour.why;
     } else if let Some(beside) = beside.filter(|beside| changed && !beside.agrees(row.verdict, threshold)) {
-        row.verdict = Verdict::Unclear;
-        row.changed = false;
+        (row.verdict, row.changed, row.not_slower) = (Verdict::Unclear, false, false);
         row.why = format!(
             "in {} it is {}: the core ran at another speed, and which of the two is the cost is not known",
             beside.unit,
@@ -104,6 +106,28 @@ mod tests {
         }
         assert_eq!(told(0.0, Some(0.5), true, None), plainly(Within, false), "no change needs an excuse");
         assert_eq!(told(0.0, None, false, Some(Slower)), (Unclear, false, "a neighbour".to_owned()));
+    }
+
+    /// A neighbour of A, and two units that say two things, may hide that B is slower; a boot, and a neighbour of B, do not.
+    #[test]
+    fn what_is_certainly_not_slower_is_known_of_what_is_unclear_too() {
+        let certain = |share: f64, beside: Option<f64>, hold: bool, stands: Option<Verdict>| {
+            let question = Question::Open {
+                change: change(share),
+                beside: beside.map(|share| Beside { unit: "cycles", share }),
+                hold: hold.then(|| "held".to_owned()),
+                neighbour: stands.map(|stands| Neighbour { stands, why: String::new() }),
+            };
+            pronounce(vec![Asked { row: blank(), question, kin: None }], 0.05, 1.0).remove(0).not_slower
+        };
+        for share in [-0.4, 0.0] {
+            assert!(certain(share, None, false, None) && certain(share, None, true, None), "{share}");
+            assert!(certain(share, None, false, Some(Verdict::Faster)), "{share}");
+            assert!(!certain(share, None, false, Some(Verdict::Slower)), "{share}");
+            assert!(!certain(share, None, false, Some(Verdict::Unclear)), "{share}");
+        }
+        assert!(certain(-0.4, Some(-0.4), false, None) && !certain(-0.4, Some(0.15), false, None));
+        assert!(!certain(0.5, None, false, None) && !certain(0.05, None, false, None));
     }
 
     #[test]

@@ -105,7 +105,8 @@ fn verdict(
         Judged::CannotTell(Doubt::AcrossMargin) => {
             "the change is neither beyond version 1's margin nor within 2 %"
         }
-        Judged::Same => return row.verdict = Verdict::Within,
+        Judged::Same if is_within(&change, threshold) => return row.verdict = Verdict::Within,
+        Judged::Same => "the same to version 1: within 2 %, or two steps of its clock",
         Judged::Slower | Judged::Faster => return row.verdict = beyond(&change, threshold, row),
     };
     if other_speed {
@@ -121,11 +122,15 @@ fn beyond(change: &Change, threshold: f64, row: &mut Compared) -> Verdict {
         Verdict::Slower
     } else if change.high < -threshold {
         Verdict::Faster
-    } else if change.low > -threshold && change.high < threshold {
+    } else if is_within(change, threshold) {
         Verdict::Within
     } else {
         Verdict::Unclear
     }
+}
+
+fn is_within(change: &Change, threshold: f64) -> bool {
+    change.low > -threshold && change.high < threshold
 }
 
 fn noisy(a: &Figure, b: &Figure) -> &'static str {

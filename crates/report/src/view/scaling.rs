@@ -147,8 +147,17 @@ fn table(of: &str, curves: &[(String, Vec<&Crowd<'_>>)]) -> Table {
             number(quantity::WORKERS_PER_CPU),
         ]
     });
-    let heads =
-        [of, "", "operations/s", "time each", "one alone", "efficiency", "interval", "fairness", "per CPU"];
+    let heads = [
+        of,
+        "",
+        "operations/s",
+        "all together",
+        "one alone",
+        "efficiency",
+        "interval",
+        "fairness",
+        "per CPU",
+    ];
     Table::new(heads, rows)
 }
 

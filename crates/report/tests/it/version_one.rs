@@ -251,12 +251,12 @@ fn a_step_counts_where_batches_were_timed() {
             result.figures[0].launches.iter_mut().for_each(|launch| launch.iterations = iterations);
             result
         };
-        told(&of(100.0), &of(110.0)).0
+        told(&of(100.0), &of(110.0))
     };
-    assert_eq!(
-        (judged(0), judged(1_000_000), judged(1)),
-        (Verdict::Slower, Verdict::Slower, Verdict::Within)
-    );
+    assert_eq!((judged(0).0, judged(1_000_000).0), (Verdict::Slower, Verdict::Slower));
+    // Of a coarse clock +10 % was the same, and is within nothing that anybody asks today.
+    let (verdict, _, why) = judged(1);
+    assert!(verdict == Verdict::Unclear && why.starts_with("the same to version 1"), "{why}");
 }
 
 #[test]

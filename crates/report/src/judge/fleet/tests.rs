@@ -204,7 +204,7 @@ fn a_figure_of_a_host_is_the_logarithm_of_what_is_judged_and_its_error() {
     let of = |change: &dyn Fn(&mut Value)| {
         let mut figure = figure("a", 1.0, 0.0196);
         change(&mut figure);
-        measured(&row(figure))
+        measured(&row(figure), 1)
     };
     let (series, at, error) = of(&|_| ()).expect("measured");
     assert_eq!(
@@ -221,7 +221,7 @@ fn a_figure_of_a_host_is_the_logarithm_of_what_is_judged_and_its_error() {
     assert_eq!([floor("value", 0.0), floor("value", -1.0)], [None; 2]);
     let mut endless = row(figure("a", 1.0, 0.1));
     endless.quantities.get_mut("floor").expect("there").value = Some(f64::INFINITY);
-    assert!(measured(&endless).is_none());
+    assert!(measured(&endless, 1).is_none());
     assert!(of(&|figure| figure["status"] = json!("failed")).is_none());
     assert!(of(&|figure| figure["judged"] = json!("quiet")).is_none(), "what is judged is not there");
     let judged = of(&|figure| {
@@ -253,6 +253,23 @@ fn a_host_has_the_median_of_its_runs() {
     let mut names: Vec<&str> = judged.groups[0].hosts.iter().map(|host| host.name.as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, ["file", "one"], "a host without a name or a boot is told by its file");
+}
+
+/// Floors that another version estimated are other numbers: whoever has them is no odd host.
+#[test]
+fn results_of_two_methods_are_not_held_against_each_other() {
+    let odd_hosts = |estimators: u32| {
+        let mut fleet = Fleet::default();
+        for at in 0..40 {
+            let usual = 1.0 + f64::from(at * 7 % 40) / 2000.0;
+            let (factor, of) = if at == 5 { (1.3, estimators) } else { (usual, 1) };
+            let mut host = host(&at.to_string(), &[figure("a", factor, 1e-4)]);
+            host.estimators = of;
+            fleet.add(&host, "file");
+        }
+        fleet.judge().odd.len()
+    };
+    assert_eq!([odd_hosts(1), odd_hosts(2)], [1, 0]);
 }
 
 #[test]

@@ -48,6 +48,21 @@ fn six_rounds_are_enough() {
     assert!(row(&lacking, MONOTONIC).change.is_none() && row(&lacking, MONOTONIC).b.value > 0.0);
 }
 
+/// Sides that ran in turn are of one boot where neither says of which it is (gVisor has no boot_id).
+#[test]
+fn rounds_whose_boot_nobody_knows_are_of_one() {
+    let of = |boots: [Option<&str>; 2]| {
+        let [a, b] = [(1.0, boots[0]), (1.5, boots[1])].map(|(factor, boot)| {
+            let mut side = side(6, factor);
+            side.iter_mut().for_each(|it| it.conditions.boot_id = boot.map(str::to_owned));
+            side
+        });
+        verdict(&judged(a, b, Rules::default())).0
+    };
+    assert_eq!([of([None, None]), of([Some("one"), Some("one")])], [Verdict::Slower; 2]);
+    assert_eq!([of([None, Some("one")]), of([Some("one"), Some("two")])], [Verdict::Unclear; 2]);
+}
+
 #[test]
 fn a_quantity_that_too_few_rounds_have_gives_way_to_the_quoted_one() {
     let without_quiet = |mut side: Vec<RunResult>, launches: usize| {
