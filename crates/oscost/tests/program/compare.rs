@@ -322,6 +322,11 @@ fn a_side_that_fails_is_named() {
     live("no-such-program").refused(2, "not found");
     live(&format!("{PROGRAM} run")).refused(2, "leave out 'run', which compare adds");
     live("printf '\\033[2J\\342\\200\\256' >&2; false").refused(2, r"\u{1b}[2J\u{202e}");
+    // What cannot be measured there has no result, and says why.
+    let cpu = oscost_sys::affinity::allowed().unwrap()[0];
+    let one_cpu = format!("taskset -c {cpu} {PROGRAM}");
+    let across = ["compare", "--live", &one_cpu, &one_cpu, "context_switch/pipe/cross_cpu"];
+    home.measure(&across).refused(3, "needs 2 CPUs").omits("no result");
     // What it leaves in a session of its own holds the pipe, and is ended with it: nobody waits for it.
     let begun = Instant::now();
     live("setsid sleep 1000 & true").refused(2, "printed no result of oscost");
