@@ -163,6 +163,18 @@ fn no_gate_passes_blind() {
             assert_eq!(ended(&done), (Some(code), last), "{done:?}");
         }
     }
+    // Where nothing else was measured, it was withheld all the same, and is no misuse.
+    let one = |from: &str, to: &str| {
+        changed(&path(from), &path(to), &|result| result.figures.truncate(1));
+    };
+    one("failed.json", "one_failed.json");
+    one("measured.json", "one_measured.json");
+    for (a, b) in [("one_measured.json", "one_failed.json"), ("one_failed.json", "one_failed.json")] {
+        for on in ["slower", "unclear"] {
+            home.ask(&["compare", a, b, "--fail-on", on]).refused(3, "was withheld");
+        }
+        home.ask(&["compare", a, b]).refused(3, "was withheld");
+    }
     // What failed on both sides is nothing that anybody could have judged, either.
     let done = home.ask(&["compare", "failed.json", "failed.json", "--fail-on", "slower,unclear"]);
     assert_eq!(ended(&done), (Some(3), "1 of 2 figures could not be judged."), "{done:?}");
