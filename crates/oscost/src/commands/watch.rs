@@ -12,6 +12,7 @@ use oscost_session::Keep;
 
 use crate::args::Run;
 use crate::commands::compare::past;
+use crate::commands::jitter;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk, is_stdout};
 use crate::progress::Progress;
@@ -30,6 +31,9 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
         return Err(Ended::misuse("--set raw_dir= cannot be used with --watch: it holds one run"));
     }
     session::check(&options.measuring)?;
+    if let Some(most) = options.jitter {
+        jitter::wait(most, talk);
+    }
     let past = past(talk);
     let signals = Signals::listen()?;
     let mut watch = Watch::new(THRESHOLD);
