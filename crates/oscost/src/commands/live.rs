@@ -78,7 +78,7 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
         }
     }
     progress.end();
-    let signal = signals.deliver();
+    let signal = signals.deliver_unless(options.output.as_deref());
     if round == 0 || found[1].len() < 2 {
         return match signal {
             None => Err(Ended::new(Exit::Withheld, "no round was finished")),

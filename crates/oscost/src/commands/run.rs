@@ -79,27 +79,29 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     let saved = session.save();
     // What was measured is shown even where it could not be saved, and one file that cannot be written costs no other.
     let stored = saved.as_ref().ok().cloned().flatten();
+    let show = |result: &RunResult| {
+        rendered(options, result, stored.as_deref(), talk)
+            .and_then(|text| output::deliver(&text, options.output.as_deref()))
+    };
     let result = &session.measured.result;
-    let saved = [
+    let files = [
         saved.map(drop),
         json.map_or(Ok(()), |path| oscost_results::save_as(path, result).map_err(Ended::unwritable)),
         raw.map_or(Ok(()), Raw::finish),
         raw_dir.map_or(Ok(()), RawDir::finish),
+        options.output.as_ref().map_or(Ok(()), |_| show(result)),
     ];
     // Nobody may read standard output: it comes last.
-    let shown = if options.json.as_deref().is_some_and(is_stdout) && options.output.is_none() {
-        Ok(())
-    } else {
-        rendered(options, result, stored.as_deref(), talk)
-            .and_then(|text| output::deliver(&text, options.output.as_deref()))
-    };
-    let printed = match options.json.as_deref().filter(|path| is_stdout(path)) {
-        Some(_) => oscost_results::to_bytes(result)
+    session.deliver();
+    let result = &session.measured.result;
+    let shown = match (options.json.as_deref().is_some_and(is_stdout), &options.output) {
+        (true, _) => oscost_results::to_bytes(result)
             .map_err(Ended::unwritable)
             .and_then(|bytes| output::data(|out| out.write_all(&bytes))),
-        None => Ok(()),
+        (false, None) => show(result),
+        (false, Some(_)) => Ok(()),
     };
-    session::all_of(saved.into_iter().chain([printed, shown]))?;
+    session::all_of(files.into_iter().chain([shown]))?;
     match session.exit(&choices) {
         // Each withheld figure still has its row.
         Exit::Withheld if options.allow_withheld => Ok(Exit::Done),

@@ -70,12 +70,12 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
         Err(why) if watch.runs() == 0 => return Err(why),
         over => over,
     };
-    let signal = signals.deliver();
-    // Nobody may read standard output: it comes last.
     let saved = match (&options.json, last) {
         (Some(path), Some(result)) => oscost_results::save_as(path, &result).map_err(Ended::unwritable),
         _ => Ok(()),
     };
+    // Nobody may read standard output: it comes last.
+    let signal = signals.deliver();
     let shown = output::data(|out| {
         // A terminal has written ^C by itself.
         if frames.terminal.is_some() {
