@@ -53,7 +53,7 @@ const LAST: usize = 900;
 /// Options of every command.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Show no progress and no notes: what was asked for, warnings and errors alone
+    /// Show no progress, notes or warnings: what was asked for, what is lost, and errors alone
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]
     pub quiet: bool,
     /// Print more details

@@ -59,7 +59,7 @@ pub fn json(value: &(impl serde::Serialize + ?Sized), out: &mut (impl Write + ?S
 /// How the program talks to its user.
 #[derive(Debug, Clone, Copy)]
 pub struct Talk {
-    /// Nothing but errors.
+    /// Nothing but errors and what is lost.
     pub quiet: bool,
     /// Everything that happens.
     pub verbose: bool,

@@ -268,19 +268,17 @@ impl Session {
     /// # Errors
     /// It was not saved, for whatever reason: the same words and code for a full disk and for a folder that is none.
     pub fn save(&mut self) -> Result<Option<String>, Ended> {
-        let saved = self.measured.save();
-        self.deliver();
-        saved.map_err(|error| ended(error, Insists::Never))
+        self.measured.save().map_err(|error| ended(error, Insists::Never))
     }
 
-    /// Leaves nothing of it in the store.
+    /// Leaves nothing of it in the store, and waits for no file either.
     pub fn discard(&mut self) {
         self.measured.discard();
         self.deliver();
     }
 
-    /// A signal no longer has anything to wait for.
-    fn deliver(&mut self) {
+    /// Every file that was asked for is written: a signal no longer has anything to wait for.
+    pub fn deliver(&mut self) {
         // One may have come after the last launch.
         self.signal = self.signals.deliver();
     }

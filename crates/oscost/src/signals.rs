@@ -1,5 +1,6 @@
 //! Signals that end the program: measurements are kept, and nobody waits for a reader that does not read.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -40,8 +41,9 @@ impl Signals {
         endings::number()
     }
 
-    /// Nothing is measured any more, and what was is saved: from now on the first signal ends the program at once; after one
-    /// that has come it ends soon, whoever does not read what it says. The signal that ended the measuring.
+    /// Nothing is measured any more, and what was is in every file that was asked for: from now on the first signal ends the
+    /// program at once; after one that has come it ends soon, whoever does not read what it says. The signal that ended the
+    /// measuring.
     pub fn deliver(&self) -> Option<u8> {
         self.ends.store(true, Ordering::SeqCst);
         let number = self.number();
@@ -53,5 +55,10 @@ impl Signals {
             });
         }
         number
+    }
+
+    /// The same before the last that is shown, unless that goes into this file, which has to be written.
+    pub fn deliver_unless(&self, file: Option<&Path>) -> Option<u8> {
+        if file.is_some() { self.number() } else { self.deliver() }
     }
 }

@@ -38,9 +38,9 @@ pub fn machine() -> Machine {
 /// The machine whose files these are.
 #[must_use]
 pub fn machine_of(system: &System) -> Machine {
-    let allowed = system.measured.allowed_cpus.as_ref();
-    let cpus = doctor::online(system).or_else(|| allowed.cloned()).map_or(0, |cpus| cpus.len());
-    let first = allowed.and_then(|cpus| cpus.first()).copied().unwrap_or(0);
+    // Of what is online: what this process may use makes no other machine, though its first core may be of another kind.
+    let cpus = doctor::online(system).or_else(|| system.measured.allowed_cpus.clone()).unwrap_or_default();
+    let first = cpus.first().copied().unwrap_or(0);
     let siblings = format!("/sys/devices/system/cpu/cpu{first}/topology/thread_siblings_list");
     let siblings = system.line(&siblings).ok().as_deref().and_then(cpu_list::parse);
     Machine {
@@ -48,7 +48,7 @@ pub fn machine_of(system: &System) -> Machine {
         architecture: std::env::consts::ARCH.to_owned(),
         hypervisor: doctor::hypervisor(system).flatten(),
         instance_type: instance_type(system),
-        cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
+        cpus: u32::try_from(cpus.len()).unwrap_or(u32::MAX),
         threads_per_core: siblings
             .and_then(|cpus| u32::try_from(cpus.len()).ok())
             .filter(|&threads| threads > 0),
@@ -163,7 +163,7 @@ mod tests {
             ("sys/class/dmi/id/product_name", "m5.large\n"),
             ("proc/meminfo", "MemTotal:       1024 kB\nMemFree: 3 kB\n"),
             ("sys/devices/system/cpu/online", "0-63\n"),
-            ("sys/devices/system/cpu/cpu4/topology/thread_siblings_list", "4,36\n"),
+            ("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,32\n"),
         ])
         .with(|measured| {
             measured.hypervisor = Some(Some("KVMKVMKVM".into()));
@@ -175,6 +175,25 @@ mod tests {
         assert_eq!(machine.instance_type.as_deref(), Some("m5.large"));
         assert_eq!((machine.cpus, machine.threads_per_core), (64, Some(2)));
         assert_eq!(machine.memory_bytes, Some(1 << 20));
+    }
+
+    /// Fast cores have two threads and slow ones have one; whoever may use the slow ones alone is on the same machine.
+    #[test]
+    fn a_machine_is_the_same_whichever_cpus_may_be_used() {
+        let list = |cpu: usize| format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        let lists = [list(0), list(2)];
+        let files = [
+            ("sys/devices/system/cpu/online", "0-3\n"),
+            (lists[0].as_str(), "0-1\n"),
+            (lists[1].as_str(), "2\n"),
+        ];
+        let machine = |allowed: &[usize]| {
+            let recorded =
+                Recorded::new(&files).with(|measured| measured.allowed_cpus = Some(allowed.to_vec()));
+            machine_of(&recorded.system)
+        };
+        assert_eq!(machine(&[0, 1, 2, 3]).threads_per_core, Some(2));
+        assert_eq!(machine(&[2, 3]), machine(&[0, 1, 2, 3]));
     }
 
     #[test]

@@ -51,14 +51,12 @@ pub fn bill(options: &args::Bill, talk: &Talk) -> Result<Exit, Ended> {
     result.partial = signals.came();
     result.duration_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let saved = save(&result);
-    let signal = signals.deliver();
     let stored = saved.as_ref().ok().cloned().flatten();
     let json = options.json.as_deref();
-    session::all_of([
-        saved.map(drop),
-        json.map_or(Ok(()), |path| oscost_results::save_as(path, &result).map_err(Ended::unwritable)),
-        shown(options, &result, stored.as_deref(), talk),
-    ])?;
+    let json = json.map_or(Ok(()), |path| oscost_results::save_as(path, &result).map_err(Ended::unwritable));
+    // Nobody may read standard output: it comes last.
+    let signal = signals.deliver_unless(options.output.as_deref());
+    session::all_of([saved.map(drop), json, shown(options, &result, stored.as_deref(), talk)])?;
     let budgets = result.bill.map(|bill| bill.budgets).unwrap_or_default();
     Ok(signal.map_or_else(|| exit(&budgets), Exit::Signal))
 }

@@ -101,7 +101,7 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     let rules = rules(options, &past, only.as_ref());
     let comparisons: Vec<Comparison<'_>> =
         named[1..].iter().map(|other| compare(&named[0], other, rules)).collect();
-    if comparisons.iter().all(|one| one.rows.is_empty() && one.one_sided.is_empty()) {
+    if comparisons.iter().all(|one| one.rows.is_empty() && one.one_sided.is_empty() && !is_withheld(one)) {
         return Err(Ended::misuse("the results have no figures to compare"));
     }
     told(&comparisons, options, talk)
@@ -175,11 +175,23 @@ fn sides(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
 pub fn told(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     show(comparisons, options, talk)?;
     // Nothing was slower because nothing was compared: no gate may pass by that.
-    let without = |one: &Comparison<'_>| one.rows.is_empty();
-    if comparisons.iter().all(without) || (!options.fail_on.is_empty() && comparisons.iter().any(without)) {
-        return Err(Ended::misuse("no figure was measured in both"));
+    let without: Vec<_> = comparisons.iter().filter(|one| one.rows.is_empty()).collect();
+    if without.len() == comparisons.len() || (!options.fail_on.is_empty() && !without.is_empty()) {
+        return Err(if without.into_iter().all(is_withheld) {
+            Ended::new(
+                Exit::Withheld,
+                "no figure was measured in both: what they have in common was withheld",
+            )
+        } else {
+            Ended::misuse("no figure was measured in both")
+        });
     }
     Ok(exit(comparisons, options))
+}
+
+/// Whether a figure was asked for, and failed or was withheld on a side.
+fn is_withheld(one: &Comparison<'_>) -> bool {
+    one.one_sided.iter().chain(&one.neither).any(|one| one.blind)
 }
 
 /// Runs of the store from which drift is learnt, oldest first. A store that cannot be read teaches nothing.

@@ -72,16 +72,13 @@ pub fn count(options: &Count, talk: &Talk) -> Result<Exit, Ended> {
             Err(error) => return cut_short(error, saved, &images, &signals, talk),
         }
     }
-    signals.deliver();
     let stored = saved.as_ref().ok().cloned().flatten();
     let file = options.json.as_deref().zip(results.last());
-    session::all_of([
-        saved.map(drop),
-        file.map_or(Ok(()), |(path, result)| {
-            oscost_results::save_as(path, result).map_err(Ended::unwritable)
-        }),
-        show(options, &results, stored.as_deref(), talk),
-    ])?;
+    let json = file
+        .map_or(Ok(()), |(path, result)| oscost_results::save_as(path, result).map_err(Ended::unwritable));
+    // Nobody may read standard output: it comes last.
+    signals.deliver();
+    session::all_of([saved.map(drop), json, show(options, &results, stored.as_deref(), talk)])?;
     // Of several kernels the last one is shown.
     let shown = results.last().filter(|_| options.format == CountFormat::Folded);
     let lacks: Vec<String> = shown.into_iter().flat_map(|last| without_a_tree(&last.figures)).collect();

@@ -77,7 +77,7 @@ pub fn bisect(asked: &[String], kernel: &Path, options: &Compare, talk: &Talk) -
             return Ok(Exit::Skipped);
         }
     };
-    signals.deliver();
+    signals.deliver_unless(options.output.as_deref());
     let only = RunResult { figures: vec![figure.clone()], ..base.clone() };
     let changes = Changes::between(&only, &now);
     show(&changes, options, talk)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use oscost_documents::apue::LaboratoryRun;
 use oscost_documents::grame::Elsewhere;
-use oscost_harness::{Choice, Effort, Foreign, Level, Tier};
+use oscost_harness::{Effort, Foreign, Level, Tier};
 use oscost_report::{Agreement, Side, agreement, agreement_json, agreement_markdown};
 use oscost_results::{Estimate, Figure, LaunchRecord, RunResult, Status};
 use oscost_stats::interval::{MEDIAN, over_launches};
@@ -65,15 +65,28 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
         deadline_ns: effort.deadline_ns.max(900 * SECOND),
         ..effort
     };
-    let (result, exit) = measured(options, &choices, &contestants, effort, talk)?;
+    let mut session = session::run(
+        Request {
+            contestants: &contestants,
+            ..Request::new(&choices, &options.patterns, &options.measuring, effort)
+        },
+        talk,
+    )?;
+    // A comparison of tools is no run of the store: its peers' figures would stand in histories as ours.
+    session.measured.discard();
+    // Peers are asked for their versions afterwards, and may not answer.
+    let json = options.json.as_deref();
+    let saved = json.map_or(Ok(()), |path| {
+        oscost_results::save_as(path, &session.measured.result).map_err(Ended::unwritable)
+    });
     let is_lacking =
         |asked: &Asked| asked.path.is_none() && options.patterns.contains(&asked.probe.id(asked.peer));
-    let exit = if exit == Exit::Done && asked.iter().any(is_lacking) { Exit::Withheld } else { exit };
+    let lacks = asked.iter().any(is_lacking);
     // Of a peer that is not here at all one sentence says everything. Programs read every row.
     if options.format != CrosscheckFormat::Json {
         asked = here(asked);
     }
-    let rows = rows(&asked, &result);
+    let rows = rows(&asked, &session.measured.result);
     let mut text = Vec::new();
     let style = talk.style();
     match options.format {
@@ -83,30 +96,11 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
     }
     .map_err(Ended::unwritable)?;
     // Nobody may read standard output: it comes last.
-    let saved = options
-        .json
-        .as_deref()
-        .map_or(Ok(()), |path| oscost_results::save_as(path, &result).map_err(Ended::unwritable));
+    session.deliver();
     let shown = output::data(|out| out.write_all(&text));
     session::all_of([saved, shown])?;
-    Ok(exit)
-}
-
-fn measured(
-    options: &Crosscheck,
-    choices: &[Choice],
-    contestants: &[Foreign],
-    effort: Effort,
-    talk: &Talk,
-) -> Result<(RunResult, Exit), Ended> {
-    let mut session = session::run(
-        Request { contestants, ..Request::new(choices, &options.patterns, &options.measuring, effort) },
-        talk,
-    )?;
-    // A comparison of tools is no run of the store: its peers' figures would stand in histories as ours.
-    session.discard();
-    let exit = session.exit(choices);
-    Ok((session.measured.result, exit))
+    let exit = session.exit(&choices);
+    Ok(if exit == Exit::Done && lacks { Exit::Withheld } else { exit })
 }
 
 /// The probes that the options choose.

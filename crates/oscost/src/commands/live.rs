@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use oscost_harness::{Lost, Supervisor, run_command};
 use oscost_report::Named;
-use oscost_report::compare::{LiveLook, Rules, look_live};
+use oscost_report::compare::{Comparison, LiveLook, Rules, look_live};
 use oscost_results::{Refused, RunResult, Untrusted, from_bytes};
 use oscost_stats::interval::FEWEST_LAUNCHES;
 use oscost_stats::looks::{PlannedLook, looks};
@@ -78,7 +78,7 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
         }
     }
     progress.end();
-    let signal = signals.deliver();
+    let signal = signals.deliver_unless(options.output.as_deref());
     if round == 0 || found[1].len() < 2 {
         return match signal {
             None => Err(Ended::new(Exit::Withheld, "no round was finished")),
@@ -92,7 +92,7 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
     let of = most.map_or(String::new(), |most| format!(" of at most {most}"));
     match signal {
         Some(_) => comparison.warnings.push(format!("ended early, after {round}{of} rounds")),
-        None if left.len() > 1 => talk.say(format!("every figure was judged after {round}{of} rounds")),
+        None if left.len() > 1 => talk.say(over(&comparison, &format!("{round}{of} rounds"))),
         None => {}
     }
     let comparison = std::slice::from_ref(&comparison);
@@ -115,6 +115,14 @@ fn look<'a>(both: &'a [Vec<Named<'a>>; 2], options: &Compare, share: f64) -> Liv
     look_live(&both[0], &both[1], rules, share)
 }
 
+/// Why it ended before the most rounds: no figure is left that more of them would answer.
+fn over(comparison: &Comparison<'_>, rounds: &str) -> String {
+    match comparison.blind().0 {
+        0 => format!("every figure was judged after {rounds}"),
+        _ => format!("ended after {rounds}: more of them would judge no more figures"),
+    }
+}
+
 /// One launch of a side; `None` where the user ended it.
 fn launch(supervisor: &Supervisor, side: &str, patterns: &[String]) -> Result<Option<RunResult>, Ended> {
     let withheld = |why: String| Ended::new(Exit::Withheld, why);
@@ -132,8 +140,10 @@ fn launch(supervisor: &Supervisor, side: &str, patterns: &[String]) -> Result<Op
         Err(Lost::Interrupted) => return Ok(None),
         Err(Lost::Worker { what, .. }) => return Err(withheld(format!("'{side}' was lost: {what}"))),
     };
-    // 3: a figure was withheld; the others count, and the withheld one says so in the comparison.
-    if !matches!(output.code, Some(0 | 3)) {
+    // 3: a figure was withheld; the others count, and the withheld one says so in the comparison. Where none of those that were
+    // named can be measured there is no result, and standard error says why.
+    let is_partly_withheld = output.code == Some(3) && !output.stdout.trim().is_empty();
+    if output.code != Some(0) && !is_partly_withheld {
         let (exit, remedy) = failed(side, output.code);
         let code = output.code.map_or("a signal".to_owned(), |code| format!("code {code}"));
         let words = Untrusted::new(output.stderr.trim()).terminal().to_string();
@@ -153,7 +163,7 @@ fn launch(supervisor: &Supervisor, side: &str, patterns: &[String]) -> Result<Op
 
 /// How the comparison ends where a side failed, and what to do. The codes are a run's; a shell adds 128 to a signal.
 fn failed(side: &str, code: Option<i32>) -> (Exit, &'static str) {
-    let own = [Exit::Unwritable, Exit::Unfit, Exit::Internal];
+    let own = [Exit::Withheld, Exit::Unwritable, Exit::Unfit, Exit::Internal];
     let own = own.into_iter().find(|exit| code == Some(i32::from(exit.code())));
     match (own, code) {
         (Some(exit), _) => (exit, ""),
@@ -169,12 +179,45 @@ fn failed(side: &str, code: Option<i32>) -> (Exit, &'static str) {
 
 #[cfg(test)]
 mod tests {
+    use oscost_results::{Figure, Status};
+
     use super::*;
+
+    /// More rounds answer nothing of what is withheld on one side, and nothing of it was judged.
+    #[test]
+    fn what_was_not_judged_is_not_called_judged() {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/tests/samples/v1.json");
+        let mut sample = from_bytes(&std::fs::read(sample).expect("a file")).expect("a result");
+        sample.figures.retain(|it| it.id == "semaphore/system_v");
+        let failed = RunResult {
+            figures: sample
+                .figures
+                .iter()
+                .cloned()
+                .map(|it| Figure { status: Status::Failed, ..it })
+                .collect(),
+            ..sample.clone()
+        };
+        let rounds = |of: &RunResult| vec![of.clone(); 12];
+        let sides = ["a", "b"].map(str::to_owned);
+        let said = |b: &RunResult| {
+            let found = [rounds(&sample), rounds(b)];
+            let both = named(&found, &sides);
+            let LiveLook { comparison, open, .. } = look_live(&both[0], &both[1], Rules::default(), 1.0);
+            assert!(!open);
+            over(&comparison, "6 of at most 13 rounds")
+        };
+        assert_eq!(
+            said(&failed),
+            "ended after 6 of at most 13 rounds: more of them would judge no more figures"
+        );
+        assert_eq!(said(&sample), "every figure was judged after 6 of at most 13 rounds");
+    }
 
     /// Every code of a run is that of the comparison, and what no run ends with is a command that is none.
     #[test]
     fn a_side_that_fails_ends_the_comparison_by_its_code() {
-        for exit in [Exit::Misuse, Exit::Unwritable, Exit::Unfit, Exit::Internal] {
+        for exit in [Exit::Misuse, Exit::Withheld, Exit::Unwritable, Exit::Unfit, Exit::Internal] {
             assert_eq!(failed("oscost", Some(exit.code().into())).0, exit);
         }
         for code in [None, Some(137), Some(143)] {

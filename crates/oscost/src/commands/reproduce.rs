@@ -172,26 +172,29 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         String::new()
     };
     let ends = Ends { table: &table, lmbench: &rows, c: &c, sheet: &sheet };
+    let show = |result: &RunResult| {
+        rendered(options, result, &ends, stored.as_deref(), talk)
+            .map_err(Ended::unwritable)
+            .and_then(|text| output::deliver(&text, options.output.as_deref()))
+    };
     let result = &session.measured.result;
-    let saved = [
+    let files = [
         saved.map(drop),
         json.map_or(Ok(()), |path| oscost_results::save_as(path, result).map_err(Ended::unwritable)),
         raw_dir.map_or(Ok(()), RawDir::finish),
+        options.output.as_ref().map_or(Ok(()), |_| show(result)),
     ];
     // Nobody may read standard output: it comes last.
-    let shown = match to_stdout && options.output.is_none() {
-        true => Ok(()),
-        false => rendered(options, result, &ends, stored.as_deref(), talk)
-            .map_err(Ended::unwritable)
-            .and_then(|text| output::deliver(&text, options.output.as_deref())),
-    };
-    let printed = match to_stdout {
-        true => oscost_results::to_bytes(result)
+    session.deliver();
+    let result = &session.measured.result;
+    let shown = match (to_stdout, &options.output) {
+        (true, _) => oscost_results::to_bytes(result)
             .map_err(Ended::unwritable)
             .and_then(|bytes| output::data(|out| out.write_all(&bytes))),
-        false => Ok(()),
+        (false, None) => show(result),
+        (false, Some(_)) => Ok(()),
     };
-    session::all_of(saved.into_iter().chain([printed, shown]))?;
+    session::all_of(files.into_iter().chain([shown]))?;
     Ok(session.exit(&choices))
 }
 

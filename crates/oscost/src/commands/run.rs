@@ -34,15 +34,14 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     if options.dry_run {
         return dry_run(options, &choices);
     }
-    choose::refuse_what_is_unsupported(&choices, &session::cpus(&options.measuring)?)?;
+    // Where an engine starts again what ended with a code, a row says why it has no number. Nobody watches such rows.
+    if !options.allow_withheld || options.watch {
+        choose::refuse_what_is_unsupported(&choices, &session::cpus(&options.measuring)?)?;
+    }
     // A path that cannot be written is found before measuring, not after.
     let json = options.json.as_deref().filter(|path| !is_stdout(path));
-    for path in [json, options.output.as_deref()].into_iter().flatten() {
+    for path in [json, options.raw.as_deref(), options.output.as_deref()].into_iter().flatten() {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
-    }
-    if let Some(most) = options.jitter {
-        session::check(&options.measuring)?;
-        jitter::wait(most, talk);
     }
     if options.plain && directory.is_some() {
         return Err(Ended::misuse("--plain measures no files in a folder: leave out --set directory="));
@@ -50,8 +49,12 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     if options.watch {
         return watch::watch(options, &given, &choices, talk);
     }
-    let mut raw = options.raw.as_deref().map(Raw::new).transpose()?;
     let mut raw_dir = given.path(RAW_DIR.key).map(RawDir::new).transpose()?;
+    if let Some(most) = options.jitter {
+        session::check(&options.measuring)?;
+        jitter::wait(most, talk);
+    }
+    let mut raw = options.raw.as_deref().map(Raw::new).transpose()?;
     let keeps = raw.is_some() || raw_dir.is_some();
     let mut keep = |sequence: u32, id: &str, launched: &Launched| {
         if let Some(raw_dir) = &mut raw_dir {
@@ -76,27 +79,29 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     let saved = session.save();
     // What was measured is shown even where it could not be saved, and one file that cannot be written costs no other.
     let stored = saved.as_ref().ok().cloned().flatten();
+    let show = |result: &RunResult| {
+        rendered(options, result, stored.as_deref(), talk)
+            .and_then(|text| output::deliver(&text, options.output.as_deref()))
+    };
     let result = &session.measured.result;
-    let saved = [
+    let files = [
         saved.map(drop),
         json.map_or(Ok(()), |path| oscost_results::save_as(path, result).map_err(Ended::unwritable)),
         raw.map_or(Ok(()), Raw::finish),
         raw_dir.map_or(Ok(()), RawDir::finish),
+        options.output.as_ref().map_or(Ok(()), |_| show(result)),
     ];
     // Nobody may read standard output: it comes last.
-    let shown = if options.json.as_deref().is_some_and(is_stdout) && options.output.is_none() {
-        Ok(())
-    } else {
-        rendered(options, result, stored.as_deref(), talk)
-            .and_then(|text| output::deliver(&text, options.output.as_deref()))
-    };
-    let printed = match options.json.as_deref().filter(|path| is_stdout(path)) {
-        Some(_) => oscost_results::to_bytes(result)
+    session.deliver();
+    let result = &session.measured.result;
+    let shown = match (options.json.as_deref().is_some_and(is_stdout), &options.output) {
+        (true, _) => oscost_results::to_bytes(result)
             .map_err(Ended::unwritable)
             .and_then(|bytes| output::data(|out| out.write_all(&bytes))),
-        None => Ok(()),
+        (false, None) => show(result),
+        (false, Some(_)) => Ok(()),
     };
-    session::all_of(saved.into_iter().chain([printed, shown]))?;
+    session::all_of(files.into_iter().chain([shown]))?;
     match session.exit(&choices) {
         // Each withheld figure still has its row.
         Exit::Withheld if options.allow_withheld => Ok(Exit::Done),
@@ -104,11 +109,14 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     }
 }
 
-/// Fails where two outputs that were asked for exclude one another.
+/// Fails where two outputs that were asked for exclude one another, and where one has no place.
 fn check_outputs(options: &Run) -> Result<(), Ended> {
     let is_twice = options.json.as_deref().is_some_and(is_stdout) && options.output.is_none();
     if is_twice && options.format != Format::Text {
         return Err(Ended::misuse("--json - and --format both want standard output: add -o FILE"));
+    }
+    if options.raw.as_deref().is_some_and(is_stdout) {
+        return Err(Ended::misuse("--raw -: standard output holds the table or the result; name a file"));
     }
     Ok(())
 }
@@ -321,10 +329,6 @@ struct Raw {
 
 impl Raw {
     fn new(path: &Path) -> Result<Self, Ended> {
-        if is_stdout(path) {
-            return Err(Ended::misuse("--raw -: standard output holds the table or the result; name a file"));
-        }
-        oscost_results::check_writable(path).map_err(Ended::unwritable)?;
         let mut file = BufWriter::new(NamedFile::create(path).map_err(Ended::unwritable)?);
         let failed = file.write_all(b"id,launch,round,value\n").err();
         Ok(Self { file, failed })

@@ -12,6 +12,7 @@ use oscost_session::Keep;
 
 use crate::args::Run;
 use crate::commands::compare::past;
+use crate::commands::jitter;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk, is_stdout};
 use crate::progress::Progress;
@@ -30,6 +31,9 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
         return Err(Ended::misuse("--set raw_dir= cannot be used with --watch: it holds one run"));
     }
     session::check(&options.measuring)?;
+    if let Some(most) = options.jitter {
+        jitter::wait(most, talk);
+    }
     let past = past(talk);
     let signals = Signals::listen()?;
     let mut watch = Watch::new(THRESHOLD);
@@ -66,12 +70,12 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
         Err(why) if watch.runs() == 0 => return Err(why),
         over => over,
     };
-    let signal = signals.deliver();
-    // Nobody may read standard output: it comes last.
     let saved = match (&options.json, last) {
         (Some(path), Some(result)) => oscost_results::save_as(path, &result).map_err(Ended::unwritable),
         _ => Ok(()),
     };
+    // Nobody may read standard output: it comes last.
+    let signal = signals.deliver();
     let shown = output::data(|out| {
         // A terminal has written ^C by itself.
         if frames.terminal.is_some() {

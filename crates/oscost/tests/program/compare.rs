@@ -163,6 +163,18 @@ fn no_gate_passes_blind() {
             assert_eq!(ended(&done), (Some(code), last), "{done:?}");
         }
     }
+    // Where nothing else was measured, it was withheld all the same, and is no misuse.
+    let one = |from: &str, to: &str| {
+        changed(&path(from), &path(to), &|result| result.figures.truncate(1));
+    };
+    one("failed.json", "one_failed.json");
+    one("measured.json", "one_measured.json");
+    for (a, b) in [("one_measured.json", "one_failed.json"), ("one_failed.json", "one_failed.json")] {
+        for on in ["slower", "unclear"] {
+            home.ask(&["compare", a, b, "--fail-on", on]).refused(3, "was withheld");
+        }
+        home.ask(&["compare", a, b]).refused(3, "was withheld");
+    }
     // What failed on both sides is nothing that anybody could have judged, either.
     let done = home.ask(&["compare", "failed.json", "failed.json", "--fail-on", "slower,unclear"]);
     assert_eq!(ended(&done), (Some(3), "1 of 2 figures could not be judged."), "{done:?}");
@@ -330,6 +342,11 @@ fn a_side_that_fails_is_named() {
     live("no-such-program").refused(2, "not found");
     live(&format!("{PROGRAM} run")).refused(2, "leave out 'run', which compare adds");
     live("printf '\\033[2J\\342\\200\\256' >&2; false").refused(2, r"\u{1b}[2J\u{202e}");
+    // What cannot be measured there has no result, and says why.
+    let cpu = oscost_sys::affinity::allowed().unwrap()[0];
+    let one_cpu = format!("taskset -c {cpu} {PROGRAM}");
+    let across = ["compare", "--live", &one_cpu, &one_cpu, "context_switch/pipe/cross_cpu"];
+    home.measure(&across).refused(3, "needs 2 CPUs").omits("no result");
     // What it leaves in a session of its own holds the pipe, and is ended with it: nobody waits for it.
     let begun = Instant::now();
     live("setsid sleep 1000 & true").refused(2, "printed no result of oscost");

@@ -2,7 +2,7 @@
 //! does nothing. As the user of the tests and, where that is root, under sudo and as an unprivileged user.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, chown, lchown, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -326,6 +326,29 @@ fn ended(mut running: Running, home: &Home, who: Who, stored: usize) {
     assert_eq!(running.child.wait().expect("it ended").code(), Some(130), "{who:?}");
     assert_eq!(home.stored().len(), stored, "{who:?}");
     assert_eq!(home.leftovers(), Vec::<String>::new());
+}
+
+/// What is measured and stored may still be on its way into other files: a signal waits for them, and for no reader.
+#[test]
+fn a_signal_costs_no_file_that_is_being_written() {
+    let home = Home::new();
+    fifo(Who::Own, &home.path().join("pipe"));
+    let _lock = one_at_a_time();
+    let mut command = home.command(&["run", "--one-launch", "-v", "--force", "--json", "pipe"]);
+    // A result that is larger than a pipe, and what is written after it.
+    command.args(["--raw", "raw.csv", "-o", "list.txt", "syscall", "semaphore/posix_named"]);
+    let running = Running::until(&mut command, "launch 1 of");
+    let mut pipe = fs::File::open(home.path().join("pipe")).unwrap();
+    let mut result = vec![0; 1];
+    pipe.read_exact(&mut result).unwrap();
+    running.signal("INT");
+    pipe.read_to_end(&mut result).unwrap();
+    assert_eq!(running.end().code, Some(130));
+    assert!(result.len() > 65536 && result.ends_with(b"}\n"), "{} bytes", result.len());
+    assert!(oscost_results::from_bytes(&result).is_ok());
+    for file in ["raw.csv", "list.txt"] {
+        assert!(fs::metadata(home.path().join(file)).is_ok_and(|it| it.len() > 0), "{file}");
+    }
 }
 
 /// While a result waits for its reader, others may measure.

@@ -193,6 +193,34 @@ fn a_full_disk_leaves_the_old_file() {
     assert!(fs::read_to_string(home.path().join("rows")).unwrap().lines().count() > 40);
 }
 
+/// Whoever waits a day is not told afterwards that the command was wrong.
+#[test]
+fn what_is_wrong_with_a_run_is_told_before_it_waits() {
+    let home = Home::new();
+    for (code, arguments) in [
+        (2, &["--raw", "-", "syscall/getppid"][..]),
+        (4, &["--raw", "/dev/null/x", "syscall/getppid"]),
+        (2, &["--watch", "--json", "-", "syscall/getppid"]),
+        (2, &["--watch", "--set", "raw_dir=x", "realtime_ipc"]),
+        (4, &["--set", "raw_dir=/dev/null/x", "realtime_ipc"]),
+        (2, &["--plain", "--set", "directory=.", "record_database"]),
+    ] {
+        home.ask(&[&["run", "--jitter", "1"], arguments].concat()).ends(code).omits("waits");
+    }
+}
+
+/// An engine that starts again what ended with a code would start it for ever.
+#[test]
+fn what_may_be_withheld_may_all_be_unsupported() {
+    let home = Home::new();
+    let cpu = oscost_sys::affinity::allowed().unwrap()[0].to_string();
+    let run = ["run", "--one-launch", "--cpu", &cpu, "context_switch/pipe/cross_cpu"];
+    home.measure(&run).refused(3, "needs 2 CPUs");
+    home.measure(&[&run[..], &["--allow-withheld"]].concat()).well().shows("needs 2 CPUs");
+    let figures = home.stored().remove(0).figures;
+    assert!(figures.iter().all(|figure| figure.status == Status::Unsupported), "{figures:?}");
+}
+
 #[test]
 fn a_run_waits_its_part_and_a_signal_ends_the_waiting() {
     let home = Home::new();

@@ -1,6 +1,6 @@
 //! Facts that no file gives: measured once, before the checks, in the time that the level allows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use oscost_results::Store;
 use oscost_sys::filtered::{self, Asked};
@@ -311,8 +311,19 @@ fn used_paths() -> Vec<(&'static str, PathBuf)> {
     let current = std::env::current_dir().ok();
     [(RESULTS, state), ("temporary files", temporary), ("the current directory", current)]
         .into_iter()
-        .filter_map(|(use_of, path)| Some((use_of, path?)))
+        .filter_map(|(use_of, path)| Some((use_of, resolved(&path?))))
         .collect()
+}
+
+/// The path without symbolic links, as mount points are told; what is not there yet is kept as it is.
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let of = |there: &Path| {
+        let rest = path.strip_prefix(there).ok()?;
+        // Without a slash behind the last name.
+        Some(there.canonicalize().ok()?.join(rest).components().collect())
+    };
+    path.ancestors().find_map(of).unwrap_or_else(|| path.clone())
 }
 
 #[cfg(test)]
@@ -327,7 +338,20 @@ mod tests {
     fn results_are_looked_for_where_the_store_has_them() {
         let store = Store::of_user().ok().filter(|store| !store.is_nowhere());
         let found = used_paths().into_iter().find(|(use_of, _)| *use_of == RESULTS);
-        assert_eq!(found.map(|(_, path)| path), store.map(|store| store.directory().to_owned()));
+        assert_eq!(found.map(|(_, path)| path), store.map(|store| resolved(store.directory())));
+    }
+
+    /// A home behind a link lies where the link leads, and a store in it that nobody has made yet does, too.
+    #[test]
+    fn a_path_is_looked_for_where_its_links_lead() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().canonicalize().expect("it is there");
+        let (target, link) = (folder.join("nfs/home"), folder.join("home"));
+        std::fs::create_dir_all(&target).expect("a folder");
+        std::os::unix::fs::symlink(&target, &link).expect("a link");
+        assert_eq!(resolved(&link).as_os_str(), target.as_os_str());
+        assert_eq!(resolved(&link.join("me/.local/state")), target.join("me/.local/state"));
+        assert_eq!(resolved(Path::new("/")), Path::new("/"));
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use oscost_report::count::is_count;
-use oscost_report::numbers;
+use oscost_report::{compare::incomparable, count::is_count, numbers};
 use oscost_results::quantity::{ASLEEP, ASLEEP_ADDS, UNSLEPT};
 use oscost_results::search::Tier;
 use oscost_results::{Figure, Outline, PairedValue, RunResult, Status, Store, claim_words};
@@ -285,11 +284,12 @@ pub(super) fn why(card: &Known, result: &RunResult, figure: &Figure) -> Option<S
     ))
 }
 
-/// The least and the most of the newest runs.
+/// The least and the most of the newest runs, on the machine of the newest that has a number.
 fn history(stored: &[(PathBuf, Outline)], id: &str) -> Option<String> {
+    let (_, newest) = stored.iter().find(|(_, outline)| has(outline, id))?;
     let figures = || {
-        let outlines = stored.iter().map(|(_, outline)| outline).filter(move |outline| has(outline, id));
-        outlines.filter_map(move |outline| outline.figures.iter().find(|figure| figure.id == id))
+        let runs = stored.iter().filter(|(_, run)| has(run, id) && incomparable(newest, run).is_none());
+        runs.filter_map(|(_, run)| run.figures.iter().find(|figure| figure.id == id))
     };
     // Another revision is another method: the newest is shown, and nothing beside it.
     let revision = figures().map(|figure| figure.revision).max()?;
@@ -437,10 +437,13 @@ mod tests {
             (PathBuf::new(), oscost_results::outline_from_bytes(&bytes).expect("an outline"))
         };
         let told = |runs: &[(PathBuf, Outline)]| history(runs, ID);
-        let (new, newer) = (run(99, "floor", 810.0), run(99, "floor", 820.0));
+        let [new, newer] = [810.0, 820.0].map(|ns| run(99, "floor", ns));
         let (old, other) = (run(98, "floor", 300.0), run(99, "typical", 500.0));
-        let expected = Some("floor 810 .. 820 ns over 2 runs");
-        assert_eq!(told(&[newer.clone(), new, old.clone(), other]).as_deref(), expected);
+        let mut elsewhere = run(99, "floor", 400.0);
+        elsewhere.1.machine.cpu_model = "another".to_owned();
+        let all = [newer.clone(), new, old.clone(), other, elsewhere.clone()];
+        assert_eq!(told(&all).as_deref(), Some("floor 810 .. 820 ns over 2 runs"));
+        assert_eq!(told(&[elsewhere, newer.clone()]), None, "one run of its machine has no history");
         assert_eq!(told(&[newer, old]), None, "one run of its method has no history");
     }
 }
