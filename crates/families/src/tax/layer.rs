@@ -119,7 +119,8 @@ impl Benchmark for Tax {
             (Pipe::new().map_err(lack::of_descriptors)?, Pipe::new().map_err(lack::of_descriptors)?);
         // Each process has objects of its own. What is made here is taken away here.
         let (mut own, mut twin) = (self.work(cx)?, self.work(cx)?);
-        let batch = fill(|iterations| own.timed(iterations, 0))?;
+        let most = if let Work::Batches(own) = &own { own.most().min(MOST_CALLS) } else { MOST_CALLS };
+        let batch = fill(most, |iterations| own.timed(iterations, 0))?;
         let mut before = None;
         if self.layer.everywhere {
             let rounds = (0..BEFORE).map(|_| own.timed(batch, 0)).collect::<Result<Vec<_>, _>>()?;
@@ -130,9 +131,8 @@ impl Benchmark for Tax {
         let child = cx
             .fork_partner(true, || {
                 let under = Under { layer: &layer, call, calls, work: &mut twin };
-                let outcome = serve(under, &orders, &answers, shared);
-                let failed = outcome.map_err(|error| tell_error(shared, error)).is_err();
-                i32::from(failed)
+                let ended = serve(under, &orders, &answers, shared);
+                i32::from(ended.inspect_err(|error| tell_error(shared, *error)).is_err())
             })
             .map_err(lack::of_processes)?;
         // Without our own copy, the other process's death is the end of the stream.
@@ -141,7 +141,8 @@ impl Benchmark for Tax {
         let mut pair = Pair { other, own, before, per_iteration, batches: [batch, 1], phase: 0 };
         // Its first word is that the layer is installed, or why not.
         pair.other.heard().map_err(layer.lack)?;
-        pair.batches[1] = fill(|iterations| pair.others(iterations)).map_err(|error| self.refused(error))?;
+        let filled = fill(most, |iterations| pair.others(iterations));
+        pair.batches[1] = filled.map_err(|error| self.refused(error))?;
         Ok(Subject::Series(Box::new(pair)))
     }
 }
@@ -149,12 +150,11 @@ impl Benchmark for Tax {
 impl Tax {
     /// What failed under the layer, and did not without it.
     fn refused(&self, error: CallError) -> Unable {
-        if error.symbol() != Some("EPERM") {
-            return Unable::Failed(error);
+        let why = format!("{error}: this layer refuses a call of {}", self.on.unwrap_or(self).card().id);
+        match error.symbol() {
+            Some("EPERM") => Unable::Unsupported { why, remedy: "choose another layer".to_owned() },
+            _ => Unable::Failed(error),
         }
-        let id = self.on.unwrap_or(self).card().id;
-        let why = format!("{error}: this layer refuses a call of {id}");
-        Unable::Unsupported { why, remedy: "choose another layer".to_owned() }
     }
 
     fn work(&self, cx: &mut SetUp<'_>) -> Result<Work, Unable> {
@@ -278,11 +278,11 @@ impl Active {
     }
 }
 
-/// How many iterations fill a batch: at most [`MOST_CALLS`], however long the clock stands.
-fn fill(mut batch: impl FnMut(u64) -> Result<u64, CallError>) -> Result<u64, CallError> {
+/// How many iterations fill a batch, however long the clock stands.
+fn fill(most: u64, mut batch: impl FnMut(u64) -> Result<u64, CallError>) -> Result<u64, CallError> {
     let mut calls = 1;
-    while calls < MOST_CALLS && batch(calls)? < BATCH_NS {
-        calls *= 2;
+    while calls < most && batch(calls)? < BATCH_NS {
+        calls = (2 * calls).min(most);
     }
     Ok(calls)
 }
