@@ -113,8 +113,8 @@ fn spent(batched: &dyn Batched) -> Option<u64> {
     })
 }
 
-/// Doubles the iterations until a batch takes half of `batch_ns`, or has the most that it can, then fits them to it. The fastest of a few tries
-/// counts: an interrupted try would make batches too short.
+/// Doubles the iterations until a batch takes half of `batch_ns`, or has the most that it can, then fits them to it. The
+/// fastest of a few tries counts: an interrupted try would make batches too short.
 pub fn iterations(
     clock: &mut impl Clock,
     batched: &mut dyn Batched,
