@@ -188,6 +188,10 @@ impl Batched for Appended {
         file_page::empty(&self.place.file)
     }
 
+    fn most(&self) -> u64 {
+        GROWS_TO
+    }
+
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
         if iterations > GROWS_TO.saturating_sub(self.pages) {

@@ -185,6 +185,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oscost_harness::Subject;
 
     /// Of these no operation is timed alone: a batch that is not made ready for does something else.
     #[test]
@@ -202,5 +203,33 @@ mod tests {
             "memory/give_back_file",
         ];
         assert_eq!(used_up, expected);
+    }
+
+    /// Of those that have a limit, none is asked to exceed it.
+    #[test]
+    fn the_most_that_a_batch_can_have_is_told() {
+        let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0];
+        for (id, limit) in [
+            ("file/append_4k", true),
+            ("memory/fault_anonymous", true),
+            ("memory/fault_copy", true),
+            ("memory/fault_file", true),
+            ("memory/give_back", true),
+            ("memory/give_back_file", true),
+            ("syscall/getppid", false),
+        ] {
+            let subject = crate::seen::with_set_up(&[cpu], |cx| listed(id).expect(id).set_up(cx));
+            let Ok(Subject::Batched(mut subject)) = subject else { panic!("{id} is not set up") };
+            let most = subject.most();
+            assert_eq!(most < 1 << 24, limit, "{id}: {most}");
+            if limit {
+                subject.arm().expect(id);
+                assert!(subject.batch(most + 1).is_err(), "{id}");
+            }
+            // Its pages are mapped by 4096 faults; the others' would have to be made.
+            if id == "memory/fault_file" {
+                subject.arm().and_then(|()| subject.batch(most)).expect(id);
+            }
+        }
     }
 }

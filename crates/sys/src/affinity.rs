@@ -60,7 +60,8 @@ pub fn pin_to_all(cpus: &[usize]) -> Result<(), CallError> {
     .map(|_| ())
 }
 
-/// CPU that the calling thread is on (vDSO or rseq: about 2 ns). `None` where the kernel does not say.
+/// CPU that the calling thread is on: about 2 ns by rseq, and a system call where libc has neither that nor the vDSO for it.
+/// `None` where the kernel does not say.
 #[inline(always)]
 #[must_use]
 pub fn current() -> Option<usize> {

@@ -63,7 +63,7 @@ impl Chain {
     /// How many links there are.
     #[must_use]
     pub fn links(&self) -> u64 {
-        (self.region.pages() * crate::region::page_bytes() / LINE) as u64
+        (self.region.bytes() / LINE) as u64
     }
 
     /// After how many loads a walk is back where it began.
@@ -144,6 +144,17 @@ mod tests {
         chain.walk(2000);
         let (place, said) = chain.place();
         assert!(chain.cycle() == 1 && place != said, "{place} {said}");
+    }
+
+    /// As 16 KiB are where pages have 64.
+    #[test]
+    fn a_chain_may_be_shorter_than_a_page() {
+        let bytes = crate::region::page_bytes() / 4;
+        let mut chain = Chain::new(bytes, Pages::Small, 42).expect("mmap");
+        let links = (bytes / LINE) as u64;
+        assert_eq!((chain.links(), chain.cycle()), (links, links));
+        chain.walk(links + 3);
+        assert_eq!(chain.place(), (3, 3));
     }
 
     #[test]

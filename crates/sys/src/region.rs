@@ -111,10 +111,10 @@ impl Region {
         self.bytes
     }
 
-    /// How many pages it has.
+    /// How many pages it has. The last one may be larger than what is left of the bytes.
     #[must_use]
     pub fn pages(&self) -> usize {
-        self.bytes / self.page
+        self.bytes.div_ceil(self.page)
     }
 
     /// Writes to page `index`, which faults if it is not there. The region must be writable.
@@ -188,7 +188,7 @@ impl Region {
     /// The error of mincore.
     pub fn resident_pages(&self) -> Result<usize, CallError> {
         let mut there = vec![0_u8; self.pages()];
-        // SAFETY: the kernel writes one byte a page to a vector that has as many.
+        // SAFETY: the kernel writes one byte for each page that was begun, to a vector that has as many.
         let result = unsafe { libc::mincore(self.start.as_ptr().cast(), self.bytes, there.as_mut_ptr()) };
         check("mincore", result)?;
         Ok(there.iter().filter(|&byte| byte & 1 == 1).count())
@@ -341,6 +341,15 @@ mod tests {
         region.protect(true).expect("mprotect");
         region.drop_pages().expect("madvise");
         assert_eq!((region.resident_pages(), region.words()[0]), (Ok(0), 0));
+    }
+
+    #[test]
+    fn a_page_that_is_begun_is_a_page() {
+        let page = page_bytes();
+        let mut region = Region::new(page + page / 2, Pages::Small).expect("mmap");
+        assert_eq!(region.pages(), 2);
+        region.touch(Pages::Small).expect("touched");
+        assert_eq!(region.resident_pages(), Ok(2));
     }
 
     #[test]

@@ -11,8 +11,11 @@ use oscost_sys::{affinity, futex, memory::SharedWords, process::Child};
 
 use crate::partner;
 
-/// The partner falls asleep once a batch.
-const ONCE_A_BATCH: Bound = Bound::AtMost(0.05);
+/// The partner falls asleep once a batch, which has so many hops at least; and room for the sleep before the first one.
+const LEAST_HOPS: f64 = 16.0;
+const ONE_SLEEP: Bound = Bound::AtMost(1.0 / LEAST_HOPS + 0.01);
+/// It makes a call of it. These are counted in a batch of 200 hops.
+const ONE_CALL: Bound = Bound::AtMost(0.05);
 
 pub(super) const CARD: Card = Card {
     id: "cpu_pair/cache_line/cross_cpu",
@@ -23,7 +26,7 @@ pub(super) const CARD: Card = Card {
     blocks: true,
     placement: Placement::CrossCpu,
     group: "cpu_pair/cross_cpu",
-    claims: &[Claim::SystemCalls(ONCE_A_BATCH), Claim::VoluntarySwitches(ONCE_A_BATCH)],
+    claims: &[Claim::SystemCalls(ONE_CALL), Claim::VoluntarySwitches(ONE_SLEEP)],
     needs: &[Need::Cpus(2)],
     remark: "between the two CPUs of this run; 'oscost doctor' tells how far apart they are",
     ..Card::BATCHED
@@ -117,5 +120,22 @@ impl Batched for Hops {
 
     fn participants(&self) -> Vec<Participant> {
         vec![Participant::Process(self.partner.pid())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sleep_in_the_least_batch_is_permitted_and_a_second_one_is_not() {
+        let hops = (CARD.least_iterations() * CARD.operations_per_iteration) as f64;
+        let permits = |sleeps: f64| {
+            let found = PostCondition::new("sleeps", ONE_SLEEP, sleeps / hops);
+            found.holds()
+        };
+        assert!(permits(1.0) && !permits(2.0), "a batch of {hops} hops");
+        assert!(CARD.claims.contains(&Claim::VoluntarySwitches(ONE_SLEEP)));
+        assert!(!CARD.wakes_another_cpu(), "no operation wakes anybody");
     }
 }

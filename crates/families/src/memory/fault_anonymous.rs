@@ -48,6 +48,10 @@ impl Batched for Faults {
         self.0.drop_pages()
     }
 
+    fn most(&self) -> u64 {
+        PAGES as u64
+    }
+
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
         let pages = usize::try_from(iterations).unwrap_or(usize::MAX);

@@ -117,10 +117,14 @@ impl Batched for Faults {
         Ok(())
     }
 
+    fn most(&self) -> u64 {
+        (self.region.pages() / self.stride) as u64
+    }
+
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
         let pages = usize::try_from(iterations).unwrap_or(usize::MAX);
-        if pages > self.region.pages() / self.stride {
+        if iterations > self.most() {
             return Err(CallError::told("a batch has more parts than are mapped"));
         }
         self.last = pages;

@@ -77,6 +77,10 @@ impl Batched for Given {
         Ok(())
     }
 
+    fn most(&self) -> u64 {
+        PAGES as u64
+    }
+
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
         self.last = usize::try_from(iterations).unwrap_or(usize::MAX).min(PAGES + 1);

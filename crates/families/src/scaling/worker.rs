@@ -59,8 +59,6 @@ pub mod order {
 
 /// A batch takes about so long, ns: little of a window, and long beside a reading of the clock.
 const BATCH_NS: u64 = 20_000;
-/// A batch has no more iterations, however long the clock stands.
-const MOST_ITERATIONS: u64 = 1 << 24;
 /// What failed was no call: it has words, which stay with the worker, and no error number of the system's.
 const NO_CALL: u64 = u64::MAX;
 
@@ -148,10 +146,10 @@ fn fill(batched: &mut dyn Batched, shared: &Shared<'_>, now: impl Fn() -> u64) -
         batched.batch(iterations)?;
         let elapsed = now() - start;
         batched.park()?;
-        if elapsed >= BATCH_NS || iterations >= MOST_ITERATIONS {
+        if elapsed >= BATCH_NS || iterations >= batched.most() {
             break elapsed;
         }
-        iterations *= 2;
+        iterations = (2 * iterations).min(batched.most());
     };
     // After a batch of that length, as in a window: the first one may make ready for all of them.
     let start = now();
@@ -214,6 +212,7 @@ mod tests {
     struct Scripted {
         clock: Rc<Cell<u64>>,
         arm_ns: u64,
+        most: u64,
     }
 
     impl Scripted {
@@ -232,6 +231,10 @@ mod tests {
             self.pass(self.arm_ns);
             Ok(())
         }
+
+        fn most(&self) -> u64 {
+            self.most
+        }
     }
 
     /// What a worker made in a window from 1 ms to `end_ns`, and ns of it that were its batches'.
@@ -243,7 +246,7 @@ mod tests {
         shared.set(word::END, end_ns);
         shared.set(word::ITERATIONS, iterations);
         let clock = Rc::new(Cell::new(start_ns - 1000));
-        let mut scripted = Scripted { clock: Rc::clone(&clock), arm_ns };
+        let mut scripted = Scripted { clock: Rc::clone(&clock), arm_ns, most: 1 << 24 };
         let now = || {
             // A clock that stands would be waited for without end.
             clock.set(clock.get() + 1);
@@ -271,16 +274,17 @@ mod tests {
 
     #[test]
     fn a_batch_is_filled_from_its_least_iterations_on_beside_what_makes_ready() {
-        let filled = |least: u64| {
+        let filled = |least: u64, most: u64| {
             let words = SharedWords::new(word::WORKERS + left::WORDS).expect("mmap");
             let shared = Shared { words: &words };
             shared.set(word::ITERATIONS, least);
             let clock = Rc::new(Cell::new(0));
-            let mut scripted = Scripted { clock: Rc::clone(&clock), arm_ns: 1_570_000 };
+            let mut scripted = Scripted { clock: Rc::clone(&clock), arm_ns: 1_570_000, most };
             fill(&mut scripted, &shared, || clock.get()).expect("nothing fails");
             [word::ITERATIONS, word::BATCH_NS, word::ARM_NS].map(|word| shared.get(word))
         };
-        assert_eq!(filled(1), [16_384, 32_768, 1_570_000]);
-        assert_eq!(filled(100_000), [100_000, 200_000, 1_570_000]);
+        assert_eq!(filled(1, 1 << 24), [16_384, 32_768, 1_570_000]);
+        assert_eq!(filled(100_000, 1 << 24), [100_000, 200_000, 1_570_000]);
+        assert_eq!(filled(1, 5000), [5000, 10_000, 1_570_000], "no more are made ready");
     }
 }

@@ -119,7 +119,8 @@ impl Benchmark for Tax {
             (Pipe::new().map_err(lack::of_descriptors)?, Pipe::new().map_err(lack::of_descriptors)?);
         // Each process has objects of its own. What is made here is taken away here.
         let (mut own, mut twin) = (self.work(cx)?, self.work(cx)?);
-        let batch = fill(|iterations| own.timed(iterations, 0))?;
+        let most = if let Work::Batches(own) = &own { own.most().min(MOST_CALLS) } else { MOST_CALLS };
+        let batch = fill(most, |iterations| own.timed(iterations, 0))?;
         let mut before = None;
         if self.layer.everywhere {
             let rounds = (0..BEFORE).map(|_| own.timed(batch, 0)).collect::<Result<Vec<_>, _>>()?;
@@ -130,7 +131,8 @@ impl Benchmark for Tax {
         let child = cx
             .fork_partner(true, || {
                 let under = Under { layer: &layer, call, calls, work: &mut twin };
-                i32::from(serve(under, &orders, &answers, shared).is_err())
+                let ended = serve(under, &orders, &answers, shared);
+                i32::from(ended.inspect_err(|error| tell_error(shared, *error)).is_err())
             })
             .map_err(lack::of_processes)?;
         // Without our own copy, the other process's death is the end of the stream.
@@ -139,12 +141,22 @@ impl Benchmark for Tax {
         let mut pair = Pair { other, own, before, per_iteration, batches: [batch, 1], phase: 0 };
         // Its first word is that the layer is installed, or why not.
         pair.other.heard().map_err(layer.lack)?;
-        pair.batches[1] = fill(|iterations| pair.others(iterations))?;
+        let filled = fill(most, |iterations| pair.others(iterations));
+        pair.batches[1] = filled.map_err(|error| self.refused(error))?;
         Ok(Subject::Series(Box::new(pair)))
     }
 }
 
 impl Tax {
+    /// What failed under the layer, and did not without it.
+    fn refused(&self, error: CallError) -> Unable {
+        let why = format!("{error}: this layer refuses a call of {}", self.on.unwrap_or(self).card().id);
+        match error.symbol() {
+            Some("EPERM") => Unable::Unsupported { why, remedy: "choose another layer".to_owned() },
+            _ => Unable::Failed(error),
+        }
+    }
+
     fn work(&self, cx: &mut SetUp<'_>) -> Result<Work, Unable> {
         let Some(on) = self.on else { return Ok(Work::Calls(self.layer.calls)) };
         match on.set_up(cx)? {
@@ -206,6 +218,10 @@ struct Under<'a> {
     work: &'a mut Work,
 }
 
+fn tell_error(words: &SharedWords, error: CallError) {
+    words.word(word::ERROR).store(error.errno.unsigned_abs().into(), Ordering::Release);
+}
+
 /// The process under the layer: it installs it, makes calls as it is told, and times them.
 fn serve(
     under: Under<'_>,
@@ -217,7 +233,7 @@ fn serve(
     let active = match (under.layer.install)(under.call) {
         Ok(active) => active,
         Err(error) => {
-            tell(word::ERROR, error.errno.unsigned_abs().into());
+            tell_error(words, error);
             return pipe::write_byte(answers);
         }
     };
@@ -262,11 +278,11 @@ impl Active {
     }
 }
 
-/// How many iterations fill a batch: at most [`MOST_CALLS`], however long the clock stands.
-fn fill(mut batch: impl FnMut(u64) -> Result<u64, CallError>) -> Result<u64, CallError> {
+/// How many iterations fill a batch, however long the clock stands.
+fn fill(most: u64, mut batch: impl FnMut(u64) -> Result<u64, CallError>) -> Result<u64, CallError> {
     let mut calls = 1;
-    while calls < MOST_CALLS && batch(calls)? < BATCH_NS {
-        calls *= 2;
+    while calls < most && batch(calls)? < BATCH_NS {
+        calls = (2 * calls).min(most);
     }
     Ok(calls)
 }
@@ -288,11 +304,13 @@ impl Other {
 
     /// Waits for its answer.
     fn heard(&self) -> Outcome {
-        pipe::read_byte(&self.answers)
-            .map_err(|error| CallError::new("the process under the layer", error.errno))?;
-        match self.word(word::ERROR) {
-            0 => Ok(()),
-            error => Err(CallError::new("installing the layer", error as i32)),
+        let answer = pipe::read_byte(&self.answers);
+        match (self.word(word::ERROR), answer) {
+            (0, Ok(())) => Ok(()),
+            (0, Err(error)) => Err(CallError::new("the process under the layer", error.errno)),
+            (error, Ok(())) => Err(CallError::new("installing the layer", error as i32)),
+            // It ended with what failed.
+            (error, Err(_)) => Err(CallError::new("the operation under the layer", error as i32)),
         }
     }
 

@@ -81,3 +81,22 @@ pub fn getppid(calls: u64) {
 fn answered() -> Active {
     Active::Answer(seccomp::answers)
 }
+
+#[cfg(test)]
+mod tests {
+    use oscost_harness::Unable;
+
+    use crate::seen::with_set_up;
+    use crate::tax::on;
+
+    /// An unknown call: the kernel has no such call, and the profile does not permit it.
+    #[test]
+    fn what_the_layer_refuses_is_no_failure() {
+        let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0];
+        let tax = on::resolve("tax/seccomp/docker_default/on/syscall/invalid").expect("it fits");
+        let set_up = with_set_up(&[cpu], |cx| tax.set_up(cx).map(drop));
+        let Err(Unable::Unsupported { why, .. }) = set_up else { panic!("{set_up:?}") };
+        let refusal = "the operation under the layer failed: Operation not permitted (EPERM)";
+        assert_eq!(why, format!("{refusal}: this layer refuses a call of syscall/invalid"));
+    }
+}

@@ -150,13 +150,13 @@ mod tests {
         assert_eq!(calls, LOOKS);
     }
 
-    /// The clock source decides it where it has hardware of its own, and else nobody knows.
+    /// The name of the clock source decides it, or nobody knows.
     #[test]
     fn readings_of_a_clock_make_no_call_each_or_at_most_one() {
         let source = vdso::clock_source().unwrap_or_default();
         let expected = match source.as_str() {
             _ if !vdso::exists() => Bound::Exactly(2.0),
-            "tsc" | "arch_sys_counter" => Bound::Exactly(0.0),
+            "tsc" => Bound::Exactly(0.0),
             "hpet" | "acpi_pm" | "pit" | "jiffies" | "refined-jiffies" => Bound::Exactly(2.0),
             _ => Bound::AtMost(2.0),
         };

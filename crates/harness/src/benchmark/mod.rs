@@ -80,6 +80,9 @@ impl Subject {
 /// The outcome of a call inside a loop. A failure makes the batch void, and is named.
 pub type Outcome = Result<(), CallError>;
 
+/// Iterations are never more than this: an operation cannot cost less than a fraction of a cycle.
+pub(crate) const MOST_ITERATIONS: u64 = 1 << 24;
+
 /// A monomorphised loop of operations: one indirect call per batch, none per operation.
 pub trait Batched {
     /// Runs the loop body `iterations` times, and nothing else: no allocation, no output, no clock.
@@ -87,6 +90,11 @@ pub trait Batched {
     /// # Errors
     /// The first call that failed. The batch is void then.
     fn batch(&mut self, iterations: u64) -> Outcome;
+
+    /// Iterations that a batch can have, where what is made ready for it is limited.
+    fn most(&self) -> u64 {
+        MOST_ITERATIONS
+    }
 
     /// Brings partners into the state that the next batch needs. Not timed. Short batches may come before the next one, unless
     /// there are partners, the card says that a batch uses something up, or system calls are claimed (METHOD.md, Batch).

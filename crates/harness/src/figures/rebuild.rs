@@ -25,6 +25,8 @@ pub fn rebuild(
     let mut seen: Vec<Seen> = Vec::new();
     // Void launches by id, and why the last one is.
     let mut void: BTreeMap<&str, (u32, &str)> = BTreeMap::new();
+    // Launches by id of groups that lost it afterwards.
+    let mut of_losers: BTreeMap<&str, usize> = BTreeMap::new();
     // Nothing was told in steps in a run in which a step was no cycle.
     let mut cycles = false;
     for record in records {
@@ -48,9 +50,16 @@ pub fn rebuild(
                 }
                 pairs.push(compared.clone());
             }
-            Record::Befell { ids, what } => {
-                for id in ids {
+            Record::Befell { ids, what, launches } => {
+                for (position, id) in ids.iter().enumerate() {
                     let Some(member) = member(catalogue, &mut members, id) else { continue };
+                    // One group in which it could be measured is enough.
+                    let mut is_lost = || {
+                        let all = member.launched.len();
+                        let lost = of_losers.entry(id).or_insert(0);
+                        *lost += launches.get(position).copied().unwrap_or(all);
+                        *lost >= all
+                    };
                     match what {
                         Befell::Void(reason) => {
                             let launches = void.get(id.as_str()).map_or(0, |known| known.0);
@@ -61,10 +70,11 @@ pub fn rebuild(
                             member.failed_launches += 1;
                             member.first_failure.get_or_insert_with(|| failure.clone());
                         }
-                        Befell::Lost(failure) => member.outcome = Fate::Failed(failure.clone()),
-                        Befell::Unsupported { why, remedy } => {
+                        Befell::Lost(failure) if is_lost() => member.outcome = Fate::Failed(failure.clone()),
+                        Befell::Unsupported { why, remedy } if is_lost() => {
                             member.outcome = Fate::Unsupported { why: why.clone(), remedy: remedy.clone() };
                         }
+                        Befell::Lost(_) | Befell::Unsupported { .. } => {}
                     }
                 }
             }
@@ -166,7 +176,11 @@ mod tests {
     #[test]
     fn what_befell_launches_is_said_of_a_killed_run_too() {
         let catalogue = Catalogue::new(vec![choice(Card { id: "a", ..Card::BATCHED }).benchmark]);
-        let befell = |what: Befell| Record::Befell { ids: vec!["gone".to_owned(), "a".to_owned()], what };
+        let befell_after = |launches: Vec<usize>, what: Befell| {
+            let ids = vec!["gone".to_owned(), "a".to_owned()];
+            Record::Befell { ids, what, launches }
+        };
+        let befell = |what: Befell| befell_after(Vec::new(), what);
         let failed = || befell(Befell::Failed(Failure::new("batch", "it broke")));
         let void = || befell(Befell::Void("it slept".to_owned()));
         let lost = || befell(Befell::Lost(Failure::new("worker", "it fell")));
@@ -182,6 +196,19 @@ mod tests {
         assert_eq!(why(&[void(), void()]), "environment: every launch (2) is void: it slept");
         assert_eq!(why(&[launch(), lost()]), "worker: it fell");
         assert_eq!(why(&[launch(), lacks]), "no such call");
+        // A guest of two groups: the one that lost it had so many launches of it.
+        let loses =
+            |launches| befell_after(vec![0, launches], Befell::Lost(Failure::new("worker", "it fell")));
+        let status = |records: &[Record]| figure(records).status;
+        assert_eq!(status(&[launch(), launch(), loses(1)]), Status::Measured, "the other group has it still");
+        assert_eq!(status(&[launch(), launch(), loses(0), loses(1)]), Status::Measured);
+        assert_eq!(
+            why(&[launch(), launch(), loses(2)]),
+            "worker: it fell",
+            "both launches were of this group"
+        );
+        assert_eq!(why(&[launch(), launch(), loses(1), loses(1)]), "worker: it fell", "both lost it");
+        assert_eq!(status(&[launch(), loses(1), launch()]), Status::Measured);
         let told = figure(&[lost(), failed(), launch(), failed(), void(), befell(Befell::Throttled)]);
         assert_eq!(told.status, Status::Measured, "by another group than the one that lost it");
         assert!(told.marks.contains(&Mark::Noisy));

@@ -32,6 +32,9 @@ pub enum Record {
         ids: Vec<String>,
         /// What it was.
         what: Befell,
+        /// How many launches of each this group had recorded; nothing in older journals.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        launches: Vec<usize>,
     },
 }
 

@@ -21,8 +21,6 @@ const WORKS: f64 = 0.99;
 /// Length of a try that finds it out, ns, so that reading the clocks is next to nothing; and how many tries there are.
 const WORK_NS: f64 = 300_000.0;
 const WORK_TRIES: u32 = 3;
-/// Iterations are never more than this: an operation cannot cost less than a fraction of a cycle.
-const MOST_ITERATIONS: u64 = 1 << 24;
 
 /// Calibrates every member of a group.
 pub(crate) fn group(
@@ -73,7 +71,7 @@ fn member_of_rounds(
     found.iterations = found.iterations.max(card.least_iterations());
     if matches!(card.placement, Placement::OneCpu | Placement::SameCpu) {
         let long = (WORK_NS / found.iteration_ns.max(0.01)) as u64;
-        let iterations = long.clamp(found.iterations, MOST_ITERATIONS.max(found.iterations));
+        let iterations = long.clamp(found.iterations, batched.most().max(found.iterations));
         // A disturbance makes the share smaller, so the best try counts.
         for _ in 0..WORK_TRIES {
             if found.works {
@@ -115,13 +113,14 @@ fn spent(batched: &dyn Batched) -> Option<u64> {
     })
 }
 
-/// Doubles the iterations until a batch takes half of `batch_ns`, then fits them to it. The fastest of a few tries
-/// counts: an interrupted try would make batches too short.
+/// Doubles the iterations until a batch takes half of `batch_ns`, or has the most that it can, then fits them to it. The
+/// fastest of a few tries counts: an interrupted try would make batches too short.
 pub fn iterations(
     clock: &mut impl Clock,
     batched: &mut dyn Batched,
     batch_ns: u64,
 ) -> Result<Calibration, oscost_sys::CallError> {
+    let most = batched.most();
     let mut timed = |iterations: u64, tries: u32| -> Result<u64, oscost_sys::CallError> {
         let mut best = u64::MAX;
         for _ in 0..tries {
@@ -138,20 +137,21 @@ pub fn iterations(
     let mut count = 1u64;
     loop {
         let ns = timed(count, 3)?;
-        if ns >= batch_ns / 2 || count >= MOST_ITERATIONS {
+        if ns >= batch_ns / 2 || count >= most {
             let ns = timed(count, 5)?.max(1);
             let iteration_ns = ns as f64 / count as f64;
             // An operation longer than a batch is a batch of one.
-            let fitted = (batch_ns as f64 / iteration_ns).round().clamp(1.0, MOST_ITERATIONS as f64);
+            let fitted = (batch_ns as f64 / iteration_ns).round().clamp(1.0, most as f64);
             return Ok(Calibration { iterations: fitted as u64, iteration_ns, works: false });
         }
-        count *= 2;
+        count = (2 * count).min(most);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::benchmark::MOST_ITERATIONS;
     use crate::worker::clock::scripted::Shared;
 
     /// A known cost; `slow` tells which batches take 50 us longer.
@@ -230,6 +230,29 @@ mod tests {
     #[test]
     fn what_costs_nothing_ends() {
         assert_eq!(found(0.0, |_| false).iterations, MOST_ITERATIONS);
+    }
+
+    /// As of pages on a clock that steps by ms.
+    #[test]
+    fn no_batch_has_more_than_is_made_ready_for_one() {
+        struct Limited(Costs);
+        impl Batched for Limited {
+            fn batch(&mut self, iterations: u64) -> Outcome {
+                assert!(iterations <= 1000, "{iterations} of 1000");
+                self.0.batch(iterations)
+            }
+            fn most(&self) -> u64 {
+                1000
+            }
+        }
+        for (ns, batch_ns, filled) in [(100.0, 40_000_000, 1000), (100.0, 20_000, 200), (60_000.0, 20_000, 1)]
+        {
+            let clock = Shared::new(1.0, 0.0);
+            let mut limited = Limited(Costs { clock: clock.clone(), ns, slow: |_| false, batches: 0 });
+            let found =
+                member_of_rounds(&mut clock.clone(), &mut limited, &Card::BATCHED, batch_ns, |_| None);
+            assert_eq!(found.expect("no failure").iterations, filled, "{ns} ns in {batch_ns}");
+        }
     }
 
     #[test]

@@ -15,6 +15,12 @@ fn the_fewest_calls_are_those_that_claims_permit_of_a_broken_number() {
     assert_eq!(of(3.0, Bound::AtLeast(1.0), 2.009), 3.0, "but of a few");
     assert_eq!(of(2.02, Bound::AtLeast(1.0), 2.02), 1.0, "more than a few");
     assert_eq!(of(1.5, Bound::AtLeast(2.0), 1.5), 1.5, "never more than were counted");
+    // One call in a batch of 200 operations, made when the clock was read already.
+    assert_eq!(of(0.005, Bound::AtMost(0.05), 0.005), 0.0);
+    assert_eq!(of(3.0 * 0.005, Bound::AtMost(0.05), 0.005 + 0.01), 0.0, "not even what sums leave over");
+    assert_eq!(of(0.005, Bound::Exactly(0.005), 0.005), 0.005, "unless it is claimed");
+    let other = CheckedClaim { observed: Some(0.25), ..stated(&Claim::OtherCalls(Bound::AtMost(0.5))) };
+    assert_eq!(fewest(2.25, &[claim(Bound::Exactly(2.0), 2.0), other]), 2.0, "the others stay");
     let by_chance = CheckedClaim { observed: Some(0.5), ..stated(&Claim::CallsByChance(&["futex"])) };
     assert_eq!(by_chance.expected, Expectation::Between { at_least: 0.0, at_most: f64::MAX });
     let switches = CheckedClaim { observed: Some(0.5), ..stated(&Claim::Switches(Bound::AtLeast(0.0))) };

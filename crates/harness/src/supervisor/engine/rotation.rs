@@ -401,5 +401,6 @@ impl Engine<'_> {
 
 /// Tells what befell members in a launch besides what it measured of them: it must outlive a kill, too.
 fn befell(group: &GroupState, members: &[usize], what: Befell, emit: &mut dyn FnMut(&Event<'_>)) {
-    emit(&Event::Found(&Record::Befell { ids: group.ids(members), what }));
+    let launches = members.iter().map(|&index| group.members[index].launched.len()).collect();
+    emit(&Event::Found(&Record::Befell { ids: group.ids(members), what, launches }));
 }

@@ -152,6 +152,26 @@ fn a_killed_run_forgets_nothing_that_befell_its_launches() {
     assert_eq!((again[0].why.as_deref(), again[1].remarks.len()), (Some("worker: it fell"), 4), "{again:?}");
 }
 
+/// One group lost its guest, and the run was killed: the other group had measured it.
+#[test]
+fn a_killed_run_shows_a_guest_that_one_of_two_groups_measured() {
+    let guest = |id, baseline| Card { baseline, ..series(id) };
+    let scene = Scene::new(vec![guest("p", None), guest("a", Some("p")), guest("b", Some("p"))]);
+    let catalogue = Catalogue::new(scene.choices.iter().map(|choice| choice.benchmark).collect());
+    for fallen in 2..=6 {
+        let ran = scene.run(|job, number, report| {
+            let place = job.ids.iter().position(|id| id == "p");
+            if number == fallen { lost("it fell", place) } else { Ok(report) }
+        });
+        assert_eq!(ran.figure("p").status, Status::Measured);
+        let befell = ran.records.iter().position(|record| matches!(record, Record::Befell { .. }));
+        let until = befell.expect("it fell");
+        let (figures, ..) = rebuild(&catalogue, &ran.records[..=until], 10.0, None);
+        let told = figures.iter().find(|figure| figure.id == "p").expect("a figure");
+        assert_eq!((told.status, told.launches.len()), (Status::Measured, fallen as usize - 1), "{told:?}");
+    }
+}
+
 #[test]
 fn an_audit_that_fails_leaves_the_figure_without_evidence() {
     let ran = two().run(|job, _, report| {
