@@ -14,7 +14,7 @@ use crate::known::{Key, catalogue};
 use tables::{CODES, ENVIRONMENT, FILES, Shared, examples};
 
 /// The day of the release, of CHANGELOG.md: it must be no other at each build.
-const DATE: &str = "2026-11-30";
+const DATE: &str = "2026-12-01";
 
 /// All pages with the names of their files, the main one first.
 pub fn pages() -> Vec<(String, Vec<u8>)> {
