@@ -191,6 +191,19 @@ fn children_for_whom_nobody_waits_are_told() {
     }
 }
 
+/// What the first run leaves, the second one finds.
+#[test]
+fn each_run_says_how_it_ended() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let once = folder.path().join("once").display().to_string();
+    let script = format!("mkdir {once} 2>&- || {{ rmdir {once}; exit 3; }}");
+    for (_, counted) in in_each_way(&["sh".into(), "-c".into(), script.into()]) {
+        let ends = (counted.free_ended, counted.ended);
+        assert_eq!(ends, (Some(Ended::Exited(0)), Ended::Exited(3)), "{:?}", counted.way);
+    }
+}
+
 /// Pages that a parent has for its fork, and none of them for its vfork.
 const PAGES: usize = 4000;
 

@@ -46,6 +46,9 @@ pub struct CountedRun {
     pub usage: RunUsage,
     /// How it ended.
     pub ended: RunEnd,
+    /// How the free run before it ended; absent where there was none, or where an older version wrote this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_ended: Option<RunEnd>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
