@@ -16,14 +16,20 @@ const RICH: f64 = 1.3;
 const COUNTING_NS: f64 = 300.0;
 /// Nothing is held against a system time of which more may be the counting.
 const MOST_COUNTING: f64 = 1.0 / 8.0;
+/// Whoever has seen fewer runs is told to look at so many.
+const MANY_RUNS: usize = 20;
 
-/// The system time and between what it lies: of so many looks at where a program is, or of the kernel's ticks, the share inside is
-/// the share of the time. Wilson's interval of a proportion. Without looks, all time of `processes` that are shorter than a tick may
+/// The system time and between what it lies: of so many looks at where a program is, or of the kernel's ticks in all `runs`, whose mean
+/// it is, the share inside is the share of the time. Wilson's interval of a proportion. Without looks, all time of `processes` that are shorter than a tick may
 /// be system time.
 #[must_use]
-pub fn system_time(free: &Usage, tick_ns: u64, processes: u64) -> Estimate {
+pub fn system_time(free: &Usage, tick_ns: u64, processes: u64, runs: usize) -> Estimate {
     let all = free.user_ns as f64 + free.system_ns as f64;
-    let made = free.looks.map_or(all / tick_ns.max(1) as f64, |looks| (looks.inside + looks.outside) as f64);
+    // Looks are those of all runs together.
+    let made = match free.looks {
+        Some(looks) => (looks.inside + looks.outside) as f64,
+        None => all / tick_ns.max(1) as f64 * runs.max(1) as f64,
+    };
     let ticks = made.max(1e-9);
     let share = if all > 0.0 { free.system_ns as f64 / all } else { 0.0 };
     let square = SIGMAS * SIGMAS / ticks;
@@ -61,7 +67,8 @@ fn is_counting(bill: &Bill, system_ns: u64) -> bool {
 #[must_use]
 pub fn explained(bill: &Bill, tick_ns: u64) -> Option<Estimate> {
     let time = bill.time()?;
-    let system = system_time(&time, tick_ns, processes(bill));
+    // Before each run that was counted there was a free one.
+    let system = system_time(&time, tick_ns, processes(bill), bill.counted.len());
     let system = Estimate { low: (system.low - counting_ns(bill)).max(0.0), ..system };
     let sum = price::together(bill);
     let is_known =
@@ -109,10 +116,10 @@ fn unknown(bill: &Bill, free: &Usage, tick_ns: u64) -> String {
              ticks of {tick} ms; eBPF would look more often (for root, and in a container with --pid=host)"
         );
     }
-    format!(
-        "its system time{} is too short to be known: let it do more, or look at more runs (--runs 20)",
-        of(2)
-    )
+    // Processes that no tick meets, more of their runs do not show.
+    let helps = bill.counted.len() < MANY_RUNS && !is_unseen(free, tick_ns, processes);
+    let runs = if helps { format!(", or look at more runs (--runs {MANY_RUNS})") } else { String::new() };
+    format!("its system time{} is too short to be known: let it do more{runs}", of(2))
 }
 
 /// What the items do not explain, and in what the runs differed; `all_priced` where no figure of the tariff was missing.

@@ -13,15 +13,35 @@ fn free(user_ns: u64, system_ns: u64) -> Usage {
 #[test]
 fn more_ticks_make_the_interval_narrower() {
     let tick = 4_000_000;
-    let long = system_time(&free(5_000_000_000, 5_000_000_000), tick, 1);
-    let short = system_time(&free(50_000_000, 50_000_000), tick, 1);
+    let long = system_time(&free(5_000_000_000, 5_000_000_000), tick, 1, 1);
+    let short = system_time(&free(50_000_000, 50_000_000), tick, 1, 1);
     let width = |it: Estimate| (it.high - it.low) / it.value;
     assert!(width(long) < 0.08 && width(short) > 0.5, "{long:?} {short:?}");
     assert!(long.low < long.value && long.value < long.high);
     // Nobody saw it in the kernel: that may still have been.
-    let none = system_time(&free(8_000_000, 0), tick, 1);
+    let none = system_time(&free(8_000_000, 0), tick, 1, 1);
     assert!(none.low < 1.0 && none.high > 4_000_000.0, "{none:?}");
-    assert_eq!(system_time(&free(0, 0), tick, 1).high, 0.0);
+    assert_eq!(system_time(&free(0, 0), tick, 1, 1).high, 0.0);
+}
+
+/// 20 runs were advised to whoever had looked at 20.
+#[test]
+fn more_runs_make_a_time_known_or_are_not_advised() {
+    let of = |usage, runs| Bill {
+        free: Some(usage),
+        counted: vec![Counted::default(); runs],
+        items: vec![Item::default()],
+        ..Bill::default()
+    };
+    let tick = 4_000_000;
+    let [one, many] = [1, 20].map(|runs| of(free(6_000_000, 6_000_000), runs));
+    assert!(explained(&one, tick).is_none() && explained(&many, tick).is_some());
+    let said = |bill: &Bill| left(bill, tick, true)[0].clone();
+    assert!(said(&one).ends_with("too short to be known: let it do more, or look at more runs (--runs 20)"));
+    for bill in [of(free(100_000_000, 1_000_000), 20), of(free(1_000_000, 1_000_000), 1)] {
+        assert_eq!(explained(&bill, tick), None);
+        assert!(said(&bill).ends_with("too short to be known: let it do more"), "{}", said(&bill));
+    }
 }
 
 /// What the kernel says of processes that no tick met is nothing: looks say more, and without them all may be system time.
@@ -29,10 +49,10 @@ fn more_ticks_make_the_interval_narrower() {
 fn of_many_short_processes_looks_decide() {
     let tick = 4_000_000;
     let told = free(200_000_000, 100_000_000);
-    assert_eq!(system_time(&told, tick, 1000).high, 3e8);
-    assert!(system_time(&told, tick, 10).high < 2e8);
+    assert_eq!(system_time(&told, tick, 1000, 1).high, 3e8);
+    assert!(system_time(&told, tick, 10, 1).high < 2e8);
     let looks = Some(Looks { inside: 1000, outside: 2000 });
-    let seen = system_time(&Usage { looks, ..told }, tick, 1000);
+    let seen = system_time(&Usage { looks, ..told }, tick, 1000, 1);
     assert!(seen.low > 0.9e8 && seen.high < 1.1e8, "{seen:?}");
 }
 
