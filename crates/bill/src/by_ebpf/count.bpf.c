@@ -368,11 +368,14 @@ static __always_inline u8 nameless_kind(struct file *file)
 	const unsigned char *at = BPF_CORE_READ(file, f_path.dentry, d_name.name);
 
 	bpf_probe_read_kernel(name, sizeof(name), at);
-	switch (name[0] == '[' ? name[1] : name[0]) {
+	// The one of these without brackets.
+	if (name[0] != '[')
+		return name[0] == 'i' && name[1] == 'n' && name[2] == 'o' ? INOTIFY : OTHER;
+	switch (name[1]) {
 	case 'e': return name[6] == 'f' ? EVENTFD : name[6] == 'p' ? EPOLL : OTHER;
 	case 't': return TIMERFD;
 	case 's': return SIGNALFD;
-	case 'i': return name[2] == 'o' ? IO_URING : name[1] == 'n' ? INOTIFY : OTHER;
+	case 'i': return name[2] == 'o' ? IO_URING : OTHER;
 	case 'p': return name[2] == 'e' ? PERF_EVENT : name[2] == 'i' ? PIDFD : OTHER;
 	default: return OTHER;
 	}

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -101,6 +102,17 @@ int main(int count, char **words)
 		unsigned long one = 1;
 		for (int i = 0; i < 400; i++)
 			if (write(it, &one, 8) != 8 || read(it, &one, 8) != 8) return 9;
+	} else if (!strcmp(what, "inotify")) {
+		char folder[] = "/tmp/oscost-bill-XXXXXX", path[sizeof folder + 2];
+		int it = inotify_init();
+		if (!mkdtemp(folder) || inotify_add_watch(it, folder, IN_DELETE) < 0) return 9;
+		snprintf(path, sizeof path, "%s/a", folder);
+		for (int i = 0; i < 50; i++) {
+			close(open(path, O_CREAT | O_WRONLY, 0600));
+			unlink(path);
+			if (read(it, block, sizeof block) != sizeof(struct inotify_event) + 16) return 9;
+		}
+		rmdir(folder);
 	} else if (!strcmp(what, "futex")) {
 		int word = 0;
 		for (int i = 0; i < 1000; i++) syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);

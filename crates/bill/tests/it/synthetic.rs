@@ -24,6 +24,7 @@ const PROGRAMS: &[Known] = &[
     (&["udp"], &[("read", "udp", false, 200), ("write", "udp", false, 200), ("connect", "udp", false, 1)]),
     (&["connects"], &[("connect", "tcp", false, 10), ("socket", "tcp", false, 11)]),
     (&["eventfd"], &[("read", "eventfd", false, 400), ("write", "eventfd", false, 400)]),
+    (&["inotify"], &[("read", "inotify", false, 50), ("inotify_init", "", false, 1)]),
     (&["futex"], &[("futex", "wake: nobody waited", false, 1000), ("futex", "wait", true, 100)]),
     (&["semop"], &[("semtimedop", "", false, 2000)]),
     (&["file"], &[("write", "file", false, 50), ("fsync", "file", false, 5)]),
@@ -132,6 +133,7 @@ fn sized(counted: &Counted, program: &str, name: &str, on: &str) -> u64 {
     let class = match program {
         "datagram" => 1024,
         "eventfd" => 16,
+        "inotify" => 64,
         "file" => 65536,
         "map" => 4 << 20,
         _ => 256,
