@@ -73,7 +73,10 @@ struct mm_struct {
 	struct atomic mm_users;
 } AS_IN_KERNEL;
 struct signal_struct {
+	struct atomic live;
 	int nr_threads;
+	int group_exit_code;
+	u32 flags;
 } AS_IN_KERNEL;
 struct sigaction {
 	void *sa_handler;
@@ -95,6 +98,7 @@ struct task_struct {
 	int exit_code;
 	int exit_signal;
 	struct task_struct *real_parent;
+	struct task_struct *group_leader;
 	struct files_struct *files;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
@@ -135,6 +139,7 @@ struct mm_struct___before {
 #define SIGCHLD 17
 #define SIG_IGNORED 1
 #define SA_NOCLDWAIT 2
+#define SIGNAL_GROUP_EXIT 4
 
 // The same as in key.rs, tally.rs and mod.rs.
 struct key {
@@ -173,7 +178,7 @@ struct totals {
 	u64 voluntary;
 	u64 involuntary;
 	u64 lost;
-	u64 watched; // the process whose end is told
+	u64 watched; // the process whose end is told, that of its last thread
 	u64 end; // 1 << 32 and its exit code, as wait(2) has it
 	u64 faults[3]; // of reads, of first writes, of writes to pages that are there
 	u64 forks; // that copied the memory of their parent
@@ -818,8 +823,13 @@ int ended(u64 *ctx)
 	struct task_struct *task = (void *)own(0);
 	struct totals *totals_ = totals();
 
-	if (totals_ && totals_->watched == id)
-		totals_->end = 1ULL << 32 | (u32)task->exit_code;
+	if (totals_ && totals_->watched == (u32)task->tgid && !BPF_CORE_READ(task, signal, live.counter)) {
+		u32 is_group = BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT;
+		u32 code = is_group ? BPF_CORE_READ(task, signal, group_exit_code)
+				    : BPF_CORE_READ(task, group_leader, exit_code);
+
+		totals_->end = 1ULL << 32 | code;
+	}
 	// Who waits for the watched one is no part of it.
 	if (totals_ && totals_->watched != id && is_unwaited(task))
 		__sync_fetch_and_add(&totals_->unwaited, 1);

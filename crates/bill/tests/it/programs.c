@@ -60,6 +60,8 @@ static void handle(int signal, int flags)
 	sigaction(signal, &action, NULL);
 }
 
+static void *asks_on(void *nothing) { for (;;) { ask(1000); usleep(500); } return nothing; }
+
 static void *execs(void *path) { execl(path, path, "ask", "100", NULL); return NULL; }
 
 int main(int count, char **words)
@@ -237,6 +239,21 @@ int main(int count, char **words)
 		if (waitpid(child, &status, WUNTRACED) != child || !WIFSTOPPED(status)) return 9;
 		kill(child, SIGCONT);
 		if (waitpid(child, &status, 0) != child || status) return 9;
+	} else if (!strcmp(what, "stops-in-a-read")) {
+		int child, status;
+		if (pipe(ends)) return 9;
+		if (!(child = fork())) _exit(read(ends[0], block, 1000) != 100);
+		usleep(100000);
+		kill(child, SIGSTOP);
+		if (waitpid(child, &status, WUNTRACED) != child || !WIFSTOPPED(status)) return 9;
+		usleep(300000);
+		kill(child, SIGCONT);
+		if (write(ends[1], block, 100) != 100 || waitpid(child, &status, 0) != child || status) return 9;
+	} else if (!strcmp(what, "first-ends")) {
+		// Its first thread ends at the first line, and another one works on.
+		pthread_t it;
+		pthread_create(&it, NULL, asks_on, NULL);
+		if (read(0, block, 1) == 1) syscall(SYS_exit, 0);
 	} else if (!strcmp(what, "runs")) {
 		// Until it is ended: one line for each thousand calls.
 		for (;;) { ask(1000); if (write(1, "\n", 1) != 1) return 0; usleep(500); }

@@ -1,7 +1,7 @@
 //! Independent C programs with known calls, counted in each way, and killed together with who counts them.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,6 +52,7 @@ const PROGRAMS: &[Known] = &[
     (&["killed"], &[("getppid", "", false, 100)]),
     (&["orphan"], &[("getppid", "", false, 33)]),
     (&["stops"], &[("getppid", "", false, 44), ("kill", "", false, 1)]),
+    (&["stops-in-a-read"], &[("read", "pipe", false, 1), ("kill", "", false, 2)]),
 ];
 
 /// What a signal or a thread more is worth: signals, threads, children.
@@ -67,7 +68,7 @@ fn others(program: &str) -> (u64, u64, u64) {
         "traces" => (0, 2, 1),
         "restarts" => (10, 3, 2),
         "orphan" => (0, 2, 1),
-        "stops" => (1, 2, 1),
+        "stops" | "stops-in-a-read" => (1, 2, 1),
         _ => (0, 1, 0),
     }
 }
@@ -121,6 +122,12 @@ fn check(counted: &Counted, known: &Known, wrong: &mut Vec<String>) {
     let seen = (counted.signals, counted.threads, counted.children);
     if seen != others(words[0]) {
         wrong.push(format!("signals, threads, children: {seen:?}: {}", shown()));
+    }
+    let read = counted.calls.iter().find(|call| call.name == "read" && call.on == "pipe");
+    let inside = read.and_then(|call| call.inside_ns).unwrap_or(0);
+    // Nearly all of it is the time in which it is stopped.
+    if words[0] == "stops-in-a-read" && inside > counted.usage.wall_ns / 2 {
+        wrong.push(format!("{inside} ns inside of {}: {}", counted.usage.wall_ns, shown()));
     }
     let unwaited = (words[0] == "ignores-children").then_some(5);
     if counted.unwaited != unwaited {
@@ -194,8 +201,10 @@ fn a_program_that_traces_is_refused_where_it_cannot_be_counted() {
 struct Runs(Child, BufReader<std::process::ChildStdout>);
 
 impl Runs {
-    fn start(program: &PathBuf) -> Self {
-        let mut child = Command::new(program).arg("runs").stdout(Stdio::piped()).spawn().expect("started");
+    fn start(program: &PathBuf, what: &str) -> Self {
+        let mut command = Command::new(program);
+        command.arg(what).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("started");
         let told = BufReader::new(child.stdout.take().expect("piped"));
         Self(child, told)
     }
@@ -252,7 +261,7 @@ fn a_program_lives_on_whenever_its_counter_is_killed() {
     let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     let Some(program) = compiled(&folder, &[]) else { return };
-    let mut runs = Runs::start(&program);
+    let mut runs = Runs::start(&program, "runs");
     runs.works();
     if let Err(error) = attach(runs.0.id(), Duration::from_millis(1)) {
         println!("SKIP a_program_lives_on: {error}");
@@ -284,7 +293,7 @@ fn the_bill_says_that_the_program_was_killed() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some(program) = compiled(&folder, &[]) else { return };
     // The counter loads its programs first, and a slow machine takes its time for that.
-    let mut first = Runs::start(&program);
+    let mut first = Runs::start(&program, "runs");
     first.works();
     let begun = Instant::now();
     let _ = attach(first.0.id(), Duration::from_millis(1));
@@ -292,7 +301,7 @@ fn the_bill_says_that_the_program_was_killed() {
     drop(first);
     let mut told = 0;
     for kill in 0..50 {
-        let running = Runs::start(&program);
+        let running = Runs::start(&program, "runs");
         let pid = running.0.id().to_string();
         let counted = std::thread::scope(|threads| {
             threads.spawn(|| {
@@ -316,6 +325,40 @@ fn the_bill_says_that_the_program_was_killed() {
         }
     }
     assert!(told >= 25, "{told}");
+}
+
+/// A server whose main function has ended "ended with code 0", and after its end was said to have been no process.
+#[test]
+#[ignore = "longer: compiles a program"]
+fn a_process_whose_first_thread_has_ended_lives_on_until_all_have() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = compiled(&folder, &[]) else { return };
+    let mut running = Runs::start(&program, "first-ends");
+    let (pid, mut input) = (running.0.id(), running.0.stdin.take().expect("piped"));
+    let begun = Instant::now();
+    let first = attach(pid, Duration::from_millis(1));
+    let loads = begun.elapsed();
+    if let Err(error @ (BillError::NoEbpf(_) | BillError::OtherNumbers(_))) = &first {
+        return println!("SKIP a_process_whose_first_thread: {error}");
+    }
+    let while_counted = |longest, act: &mut (dyn FnMut() + Send)| {
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                std::thread::sleep(loads * 3);
+                act();
+            });
+            attach(pid, longest).map(|counted| counted.ended)
+        })
+    };
+    let mut end = || input.write_all(b"\n").expect("written");
+    assert_eq!(while_counted(loads * 6, &mut end), Ok(Ended::Running));
+    // SAFETY: kill touches no memory.
+    let mut kill = || assert_eq!(unsafe { libc::kill(pid.cast_signed(), libc::SIGKILL) }, 0);
+    match while_counted(Duration::from_secs(60), &mut kill) {
+        Err(BillError::NoProcess(_)) => println!("SKIP a_process_whose_first_thread: killed too early"),
+        ended => assert_eq!(ended, Ok(Ended::Killed(9))),
+    }
 }
 
 /// Kills whoever has become the program, some time after it has, until it is over. Nobody else has this copy of the program; not every
