@@ -129,7 +129,7 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
     let Some(first) = bill.counted.first() else { return all };
     if let count @ 1.. = unwaited(bill) {
         all.push(format!(
-            "{count} of its processes ended and nobody waited for them (SIGCHLD is ignored): their CPU time, faults and switches are \
+            "{count} of its processes ended and nobody waited for them (SIGCHLD ignored, or SA_NOCLDWAIT): their CPU time, faults and switches are \
              told to nobody, so there is no share"
         ));
     }
