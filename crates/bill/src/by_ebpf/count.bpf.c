@@ -624,6 +624,8 @@ int enter(u64 *ctx)
 		interrupted->left = 0;
 		now->left = 0;
 		now->is_in = 1;
+		if (now->stands_for)
+			now->away += bpf_ktime_get_ns();
 		return 0;
 	}
 	begin(now, regs, number, of_32_bits);
@@ -677,6 +679,9 @@ int leave(u64 *ctx)
 			count(interrupted, 1, 0, 0);
 		*interrupted = *now;
 		interrupted->left = result;
+		// It is away until it is entered again, whether its thread is stopped meanwhile or runs a handler.
+		if (interrupted->stands_for)
+			interrupted->away -= bpf_ktime_get_ns();
 		return 0;
 	}
 	if (now->number == NR_RT_SIGRETURN && result == -4 && interrupted->left) {
