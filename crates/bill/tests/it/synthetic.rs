@@ -356,7 +356,8 @@ fn a_process_whose_first_thread_has_ended_lives_on_until_all_have() {
     // SAFETY: kill touches no memory.
     let mut kill = || assert_eq!(unsafe { libc::kill(pid.cast_signed(), libc::SIGKILL) }, 0);
     match while_counted(Duration::from_secs(60), &mut kill) {
-        Err(BillError::NoProcess(_)) => println!("SKIP a_process_whose_first_thread: killed too early"),
+        // It was killed before anybody looked.
+        Err(BillError::NoProcess(_)) => {}
         ended => assert_eq!(ended, Ok(Ended::Killed(9))),
     }
 }
