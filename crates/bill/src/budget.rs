@@ -184,7 +184,8 @@ impl BudgetBound {
             Ended::Running => false,
             _ => one.complete,
         };
-        let whole = |one: &Counted| is_whole(one) && !self.is_lacked_by(one);
+        let is_alike = |one: &Counted| one.free_ended.is_none_or(|free| free == one.ended);
+        let whole = |one: &Counted| is_whole(one) && is_alike(one) && !self.is_lacked_by(one);
         // Of a run that was not counted whole, what was counted may break an upper bound, or keep a lower one.
         let kept = |count: u64, is_whole: bool| match (self.holds(count), is_whole) {
             (held, true) => Some(held),
@@ -369,6 +370,16 @@ mod tests {
             ["semop<=3", "bytes<=9", "calls<=9", "faults<=8"].map(|it| of(&foreign, it)),
             [None, None, Some(true), Some(true)]
         );
+    }
+
+    /// A budget was kept by a run that failed at once, after a free one that did all.
+    #[test]
+    fn a_run_that_ends_otherwise_than_the_free_one_breaks_a_bound_or_says_nothing() {
+        let of = |free, text: &str| kept(text, &[Counted { free_ended: Some(free), ..run(3, true) }]).1;
+        let other =
+            ["semop<=3", "semop<=2", "semop>=3", "semop>=4", "faults<=8"].map(|it| of(Ended::Exited(1), it));
+        assert_eq!(other, [None, Some(false), Some(true), None, None]);
+        assert_eq!(of(Ended::Exited(0), "semop<=3"), Some(true));
     }
 
     #[test]

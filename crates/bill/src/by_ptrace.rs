@@ -12,7 +12,7 @@ use crate::rules::{Numbers, On, Rule, Size, Table, clone_bits, socket_kind, valu
 use crate::seen::SeenCalls;
 use crate::tally::{OF_32_BITS, Sums};
 use crate::thread::{Current, INTERRUPTED, Thread};
-use crate::traced::{does_something, is_in, mappings, other_rights, own_pages, status_of};
+use crate::traced::{CHILD_ENDED, WaitForNone, does_something, mappings, other_rights, own_pages, status_of};
 
 /// How many threads may have a file of theirs open in the tracer: a process may have some thousand files.
 const KEPT: usize = 200;
@@ -25,8 +25,6 @@ const IS_THREAD: u64 = 0x1_0000;
 const STARTS: [&str; 4] = ["clone", "clone3", "fork", "vfork"];
 /// EINPROGRESS: a connection that is being made has not failed.
 const IN_PROGRESS: i64 = -115;
-/// SIGCHLD: nobody waits for the children of who ignores it.
-const CHILD_ENDED: i32 = 17;
 
 /// A tracer and whom it traces.
 #[derive(Debug)]
@@ -38,6 +36,7 @@ pub struct Tracer<'a> {
     /// Stops of threads that nobody has announced yet.
     early: BTreeMap<i32, Stop>,
     descriptors: Descriptors,
+    wait_for_none: WaitForNone,
     seen: SeenCalls,
     refused: Option<BillError>,
 }
@@ -55,6 +54,7 @@ impl<'a> Tracer<'a> {
             seen: SeenCalls::default(),
             refused: None,
             descriptors: Descriptors::default(),
+            wait_for_none: WaitForNone::default(),
         }
     }
 
@@ -134,7 +134,7 @@ impl<'a> Tracer<'a> {
             Stop::Group(_) => tracer::stay(tid),
             Stop::Exited(_) | Stop::Killed(_) => {
                 let parent = thread.parent;
-                if tid == thread.pid && is_in(&status_of(parent), "SigIgn:", CHILD_ENDED) {
+                if tid == thread.pid && self.wait_for_none.has(parent) {
                     self.seen.unwaited += 1;
                 }
                 self.ended(tid);
@@ -207,6 +207,13 @@ impl<'a> Tracer<'a> {
         } else if number == n.unshare && result == 0 && arguments[0] & SHARES_FILES != 0 {
             thread.table = tid;
             self.descriptors.forget_all(tid);
+        } else if number == n.rt_sigaction
+            && (arguments[0] as i32, result) == (CHILD_ENDED, 0)
+            && arguments[1] != 0
+        {
+            // Behind the handler.
+            let flags = tracer::word(tid, arguments[1].wrapping_add(8)).unwrap_or(0);
+            self.wait_for_none.set(thread.pid, flags);
         } else if number == n.ptrace && result == -1 && BECOME_TRACED.contains(&arguments[0]) {
             self.refuse(BillError::Traces);
         }
@@ -276,6 +283,9 @@ impl<'a> Tracer<'a> {
         let keep = self.threads.len() < KEPT;
         *if process.0 == tid { &mut self.seen.children } else { &mut self.seen.threads } += 1;
         self.descriptors.forget_all(tid);
+        if process.0 == tid {
+            self.wait_for_none.started(process);
+        }
         self.threads.insert(tid, Thread::new(tid, process, table, keep));
     }
 
@@ -297,6 +307,7 @@ impl<'a> Tracer<'a> {
                 Entered { number: self.numbers.execve, is_32_bit: false, arguments: [0; 6], at: (0, 0) };
             thread.enter(tid, entered, false, &self.numbers, || 0);
         }
+        self.wait_for_none.set(thread.pid, 0);
         // Whoever shared his descriptors has his own from here on.
         thread.table = tid;
         self.descriptors.forget_all(tid);

@@ -54,8 +54,8 @@ pub enum Asks {
     NeverWaited(&'static [&'static str], &'static [&'static str]),
     /// At least so many threads ran.
     Threads(u64),
-    /// These calls were made half as often as what is replaced; a quarter as often where that is often enough.
-    AsOften(&'static [&'static str]),
+    /// These calls on these kinds were made half as often as what is replaced; a quarter as often where that is often enough.
+    AsOften(&'static [&'static str], &'static [&'static str]),
     /// What is replaced was made at least so many times as often as these calls, each of which begins something else.
     Longer(&'static [&'static str], u64),
     /// One anonymous mapping was of a class of size above this one.
@@ -257,7 +257,7 @@ pub static RULES: &[SavingRule] = &[
         instead: "one mapping that is kept",
         what: What::All(&["mmap", "munmap"], &["anonymous", "reserved", ""]),
         least: 1000,
-        asks: &[Asks::AsOften(&["munmap"])],
+        asks: &[Asks::AsOften(&["mmap"], &["anonymous", "reserved"]), Asks::AsOften(&["munmap"], &[])],
         then: Then::Nothing,
         at_most: true,
         id: "memory/mmap_munmap",

@@ -39,7 +39,7 @@ pub fn count(program: &[OsString], way: Option<Way>) -> Result<(Usage, Counted),
         Some(Way::Ebpf) => Some(InKernel::load(&table)?),
         Some(_) => None,
     };
-    let free = runs.free(held)?;
+    let (free, ended) = runs.free(held)?;
     // Once the program has been started to be counted, it is not started again.
     let kernel = match kernel.map(|mut kernel| kernel.attach().map(|()| kernel)).transpose() {
         Err(BillError::NoEbpf(_)) if way.is_none() => None,
@@ -49,7 +49,7 @@ pub fn count(program: &[OsString], way: Option<Way>) -> Result<(Usage, Counted),
         Some(kernel) => runs.by_ebpf(kernel, &table)?,
         None => runs.by_ptrace(&table)?,
     };
-    Ok((free, Counted { complete: endings::number().is_none(), ..counted }))
+    Ok((free, Counted { complete: endings::number().is_none(), free_ended: Some(ended), ..counted }))
 }
 
 /// Where the program lies.
@@ -111,23 +111,25 @@ impl Runs<'_> {
         BillError::NotRun { program: self.path.display().to_string(), error }
     }
 
-    fn free(&self, held: HeldProgram) -> Result<Usage, BillError> {
+    fn free(&self, held: HeldProgram) -> Result<(Usage, Ended), BillError> {
+        let pid = held.pid();
         // Where nobody may look, the kernel's own times have to do.
-        let looker = Looker::attach(held.pid()).ok();
+        let looker = Looker::attach(pid).ok();
         let others = usage::own(Whose::Children)?;
-        let _watch = Watch::begin();
+        let watch = Watch::begin();
         let before = let_go(held, 0)?.before();
-        reaper::wait_for_all()?;
+        let ended = ended(pid, &watch)?;
         let ended_ns = clock::now_ns();
         let before = before.map_err(|error| self.not_run(error))?;
         if endings::number().is_some() {
             return Err(BillError::Interrupted);
         }
         let used = used(&others, before, ended_ns)?;
-        Ok(match looker.and_then(|looker| looker.seen()) {
+        let used = match looker.and_then(|looker| looker.seen()) {
             Some(looks) => divided(used, looks),
             None => used,
-        })
+        };
+        Ok((used, ended))
     }
 
     /// With programs that are attached.
@@ -137,16 +139,7 @@ impl Runs<'_> {
         let held = self.held()?;
         let pid = held.pid();
         let before = let_go(held, kernel.token())?.before();
-        let mut ended = Ended::CutShort;
-        reaper::wait_for_each(|who, code, signal| {
-            if who == pid {
-                ended = match (code, signal) {
-                    (Some(code), _) => Ended::Exited(code),
-                    (None, Some(signal)) if !watch.has_cut() => Ended::Killed(signal),
-                    _ => Ended::CutShort,
-                };
-            }
-        })?;
+        let ended = ended(pid, &watch)?;
         let ended_ns = clock::now_ns();
         let usage = used(&others, before.map_err(|error| self.not_run(error))?, ended_ns)?;
         let (seen, _) = kernel.seen()?;
@@ -174,6 +167,21 @@ impl Runs<'_> {
         usage.switches.voluntary = usage.switches.voluntary.saturating_sub(seen.voluntary);
         Ok(seen.counted(table, Way::Ptrace, usage, ended, 1))
     }
+}
+
+/// How the program ended, when all that it started has ended, too.
+fn ended(pid: i32, watch: &Watch) -> Result<Ended, BillError> {
+    let mut ended = Ended::CutShort;
+    reaper::wait_for_each(|who, code, signal| {
+        if who == pid {
+            ended = match (code, signal) {
+                (Some(code), _) => Ended::Exited(code),
+                (None, Some(signal)) if !watch.has_cut() => Ended::Killed(signal),
+                _ => Ended::CutShort,
+            };
+        }
+    })?;
+    Ok(ended)
 }
 
 /// With its CPU time divided by looks. The kernel divides that of each process by its own ticks, and calls all time of one that no

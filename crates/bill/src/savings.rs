@@ -130,8 +130,8 @@ fn is_permitted(rule: &SavingRule, counted: &Counted) -> bool {
                 !counted.calls.iter().any(|call| waited(call) && is_of(call, names, kinds))
             }
             Asks::Threads(least) => counted.threads >= *least,
-            Asks::AsOften(names) => {
-                let made = succeeded(counted.calls.iter().filter(|call| is_of(call, names, &[])));
+            Asks::AsOften(names, kinds) => {
+                let made = succeeded(counted.calls.iter().filter(|call| is_of(call, names, kinds)));
                 made >= times / 2 || made >= rule.least && made >= times / 4
             }
             Asks::Longer(names, least) => {

@@ -18,7 +18,7 @@ pub struct SeenCalls {
     pub threads: u64,
     /// Processes that were started.
     pub children: u64,
-    /// Processes that ended, and that nobody waits for: their parents ignore SIGCHLD.
+    /// Processes that ended, and that nobody waits for: their parents ignore SIGCHLD, or have set SA_NOCLDWAIT.
     pub unwaited: u64,
     /// Switches because a thread waited; of a tracer, those that the tracing made.
     pub voluntary: u64,

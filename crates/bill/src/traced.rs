@@ -1,6 +1,32 @@
 //! What /proc says of a traced process or program. proc(5).
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
+
+/// SIGCHLD.
+pub const CHILD_ENDED: i32 = 17;
+
+/// Processes for whose children nobody waits: they ignore SIGCHLD, or have set SA_NOCLDWAIT, which /proc does not say.
+#[derive(Debug, Default)]
+pub struct WaitForNone(BTreeSet<i32>);
+
+impl WaitForNone {
+    /// A process has set these flags for SIGCHLD.
+    pub fn set(&mut self, pid: i32, flags: u64) {
+        const NO_CHILD_WAIT: u64 = 2;
+        let _ = if flags & NO_CHILD_WAIT != 0 { self.0.insert(pid) } else { self.0.remove(&pid) };
+    }
+
+    /// A process has started, with the flags of its parent.
+    pub fn started(&mut self, (pid, parent): (i32, i32)) {
+        let _ = if self.0.contains(&parent) { self.0.insert(pid) } else { self.0.remove(&pid) };
+    }
+
+    /// Whether a process is one of them.
+    pub fn has(&self, pid: i32) -> bool {
+        self.0.contains(&pid) || is_in(&status_of(pid), "SigIgn:", CHILD_ENDED)
+    }
+}
 
 /// Pages of a process's own: those that are resident, less those of files.
 pub fn own_pages(tid: i32) -> Option<u64> {

@@ -73,7 +73,10 @@ struct mm_struct {
 	struct atomic mm_users;
 } AS_IN_KERNEL;
 struct signal_struct {
+	struct atomic live;
 	int nr_threads;
+	int group_exit_code;
+	u32 flags;
 } AS_IN_KERNEL;
 struct sigaction {
 	void *sa_handler;
@@ -95,6 +98,7 @@ struct task_struct {
 	int exit_code;
 	int exit_signal;
 	struct task_struct *real_parent;
+	struct task_struct *group_leader;
 	struct files_struct *files;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
@@ -135,6 +139,7 @@ struct mm_struct___before {
 #define SIGCHLD 17
 #define SIG_IGNORED 1
 #define SA_NOCLDWAIT 2
+#define SIGNAL_GROUP_EXIT 4
 
 // The same as in key.rs, tally.rs and mod.rs.
 struct key {
@@ -173,7 +178,7 @@ struct totals {
 	u64 voluntary;
 	u64 involuntary;
 	u64 lost;
-	u64 watched; // the process whose end is told
+	u64 watched; // the process whose end is told, that of its last thread
 	u64 end; // 1 << 32 and its exit code, as wait(2) has it
 	u64 faults[3]; // of reads, of first writes, of writes to pages that are there
 	u64 forks; // that copied the memory of their parent
@@ -368,11 +373,14 @@ static __always_inline u8 nameless_kind(struct file *file)
 	const unsigned char *at = BPF_CORE_READ(file, f_path.dentry, d_name.name);
 
 	bpf_probe_read_kernel(name, sizeof(name), at);
-	switch (name[0] == '[' ? name[1] : name[0]) {
+	// The one of these without brackets.
+	if (name[0] != '[')
+		return name[0] == 'i' && name[1] == 'n' && name[2] == 'o' ? INOTIFY : OTHER;
+	switch (name[1]) {
 	case 'e': return name[6] == 'f' ? EVENTFD : name[6] == 'p' ? EPOLL : OTHER;
 	case 't': return TIMERFD;
 	case 's': return SIGNALFD;
-	case 'i': return name[2] == 'o' ? IO_URING : name[1] == 'n' ? INOTIFY : OTHER;
+	case 'i': return name[2] == 'o' ? IO_URING : OTHER;
 	case 'p': return name[2] == 'e' ? PERF_EVENT : name[2] == 'i' ? PIDFD : OTHER;
 	default: return OTHER;
 	}
@@ -616,6 +624,8 @@ int enter(u64 *ctx)
 		interrupted->left = 0;
 		now->left = 0;
 		now->is_in = 1;
+		if (now->stands_for)
+			now->away += bpf_ktime_get_ns();
 		return 0;
 	}
 	begin(now, regs, number, of_32_bits);
@@ -669,6 +679,9 @@ int leave(u64 *ctx)
 			count(interrupted, 1, 0, 0);
 		*interrupted = *now;
 		interrupted->left = result;
+		// It is away until it is entered again, whether its thread is stopped meanwhile or runs a handler.
+		if (interrupted->stands_for)
+			interrupted->away -= bpf_ktime_get_ns();
 		return 0;
 	}
 	if (now->number == NR_RT_SIGRETURN && result == -4 && interrupted->left) {
@@ -815,8 +828,13 @@ int ended(u64 *ctx)
 	struct task_struct *task = (void *)own(0);
 	struct totals *totals_ = totals();
 
-	if (totals_ && totals_->watched == id)
-		totals_->end = 1ULL << 32 | (u32)task->exit_code;
+	if (totals_ && totals_->watched == (u32)task->tgid && !BPF_CORE_READ(task, signal, live.counter)) {
+		u32 is_group = BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT;
+		u32 code = is_group ? BPF_CORE_READ(task, signal, group_exit_code)
+				    : BPF_CORE_READ(task, group_leader, exit_code);
+
+		totals_->end = 1ULL << 32 | code;
+	}
 	// Who waits for the watched one is no part of it.
 	if (totals_ && totals_->watched != id && is_unwaited(task))
 		__sync_fetch_and_add(&totals_->unwaited, 1);

@@ -66,8 +66,12 @@ fn lack(error: &(dyn std::error::Error + 'static)) -> BillError {
     while let Some(error) = below {
         if let Some(errno) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error) {
             let error = CallError::new("bpf", errno);
-            let refused = matches!(error.symbol(), Some("EPERM" | "EACCES"));
-            let remedy = if refused { ": it needs CAP_BPF and CAP_PERFMON, which root has" } else { "" };
+            // By EACCES a policy refuses, or the kernel's check of a program: also to who has both.
+            let remedy = if error.symbol() == Some("EPERM") {
+                ": it needs CAP_BPF and CAP_PERFMON, which root has"
+            } else {
+                ""
+            };
             return BillError::NoEbpf(format!("{error}{remedy}"));
         }
         below = error.source();
@@ -295,4 +299,17 @@ fn as_in_kernel(rule: &Rule) -> [u64; 2] {
 fn key_of(key: u64) -> CallKey {
     let [low, high, on, size, count, slept, _, _] = key.to_le_bytes();
     CallKey { number: u16::from_le_bytes([low, high]), on, size, count, slept }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Root was told to be root, where the kernel's check had refused a program.
+    #[test]
+    fn capabilities_are_asked_for_where_they_lack() {
+        let said = |errno| lack(&std::io::Error::from_raw_os_error(errno)).to_string();
+        assert!(said(1).contains("EPERM") && said(1).contains("CAP_BPF"), "{}", said(1));
+        assert!(said(13).contains("EACCES") && !said(13).contains("CAP_BPF"), "{}", said(13));
+    }
 }

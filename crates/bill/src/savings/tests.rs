@@ -119,6 +119,17 @@ fn only_forks_that_an_exec_may_have_followed_are_replaced() {
     assert!(of_calls(vec![call("clone", "process", 100), failed]).is_empty(), "no such program");
 }
 
+/// Whoever mapped 2000 files was promised one mapping in place of its calls of munmap.
+#[test]
+fn only_who_maps_memory_and_unmaps_it_may_keep_a_mapping() {
+    let of = |kind: &str, maps, unmaps| {
+        let call = |name: &str, on: &str, times| Call { inside_ns: Some(1000), ..call(name, on, times) };
+        of_calls(vec![call("mmap", kind, maps), call("munmap", "", unmaps)]).len()
+    };
+    assert_eq!(["file", "anonymous", "reserved"].map(|kind| of(kind, 2000, 2000)), [0, 1, 1]);
+    assert_eq!((of("anonymous", 2000, 300), of("anonymous", 300, 2000)), (0, 0));
+}
+
 /// The sleeps of a program that waits for many descriptors were promised to be saved.
 #[test]
 fn who_waits_for_many_sleeps_by_epoll_too() {

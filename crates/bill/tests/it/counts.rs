@@ -159,23 +159,33 @@ fn threads_children_and_orphans_are_counted() {
 #[test]
 #[ignore = "a body: another test starts it"]
 fn ignores_its_children() {
-    // SAFETY: SIG_IGN is a valid disposition; the children make calls that are async-signal-safe, and end by one; without a status
-    // the kernel writes nothing.
-    unsafe {
-        // A process of its own: other tests wait for children in this one.
-        let child = libc::fork();
-        if child == 0 {
-            libc::signal(libc::SIGCHLD, libc::SIG_IGN);
-            for _ in 0..3 {
-                if libc::fork() == 0 {
-                    libc::_exit(0);
+    let ways = [(libc::SIG_IGN, 0, false), (libc::SIG_DFL, libc::SA_NOCLDWAIT, false)];
+    // What another program finds of it is the default.
+    for (handler, flags, execs) in ways.into_iter().chain([(libc::SIG_DFL, libc::SA_NOCLDWAIT, true)]) {
+        // SAFETY: the dispositions are valid; the children make calls that are async-signal-safe, and end by one; the words of the
+        // program end with none; without a status the kernel writes nothing.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            (action.sa_sigaction, action.sa_flags) = (handler, flags);
+            // A process of its own: other tests wait for children in this one.
+            let child = libc::fork();
+            if child == 0 {
+                libc::sigaction(libc::SIGCHLD, &raw const action, std::ptr::null_mut());
+                if execs {
+                    let words = [c"sh", c"-c", c"(:); :"].map(std::ffi::CStr::as_ptr);
+                    libc::execl(c"/bin/sh".as_ptr(), words[0], words[1], words[2], std::ptr::null::<u8>());
                 }
+                for _ in 0..3 {
+                    if libc::fork() == 0 {
+                        libc::_exit(0);
+                    }
+                }
+                // Until none is left.
+                libc::waitpid(-1, std::ptr::null_mut(), 0);
+                libc::_exit(0);
             }
-            // Until none is left.
-            libc::waitpid(-1, std::ptr::null_mut(), 0);
-            libc::_exit(0);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
         }
-        libc::waitpid(child, std::ptr::null_mut(), 0);
     }
 }
 
@@ -184,10 +194,23 @@ fn ignores_its_children() {
 fn children_for_whom_nobody_waits_are_told() {
     let _alone = alone();
     for (_, counted) in counted("ignores_its_children") {
-        assert_eq!((counted.children, counted.unwaited), (4, Some(3)), "{:?}", counted.way);
+        assert_eq!((counted.children, counted.unwaited), (10, Some(6)), "{:?}", counted.way);
     }
     for (_, counted) in counted("everybody") {
         assert_eq!(counted.unwaited, None, "{:?}", counted.way);
+    }
+}
+
+/// What the first run leaves, the second one finds.
+#[test]
+fn each_run_says_how_it_ended() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let once = folder.path().join("once").display().to_string();
+    let script = format!("mkdir {once} 2>&- || {{ rmdir {once}; exit 3; }}");
+    for (_, counted) in in_each_way(&["sh".into(), "-c".into(), script.into()]) {
+        let ends = (counted.free_ended, counted.ended);
+        assert_eq!(ends, (Some(Ended::Exited(0)), Ended::Exited(3)), "{:?}", counted.way);
     }
 }
 

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -59,6 +60,8 @@ static void handle(int signal, int flags)
 	sigaction(signal, &action, NULL);
 }
 
+static void *asks_on(void *nothing) { for (;;) { ask(1000); usleep(500); } return nothing; }
+
 static void *execs(void *path) { execl(path, path, "ask", "100", NULL); return NULL; }
 
 int main(int count, char **words)
@@ -101,6 +104,17 @@ int main(int count, char **words)
 		unsigned long one = 1;
 		for (int i = 0; i < 400; i++)
 			if (write(it, &one, 8) != 8 || read(it, &one, 8) != 8) return 9;
+	} else if (!strcmp(what, "inotify")) {
+		char folder[] = "/tmp/oscost-bill-XXXXXX", path[sizeof folder + 2];
+		int it = inotify_init();
+		if (!mkdtemp(folder) || inotify_add_watch(it, folder, IN_DELETE) < 0) return 9;
+		snprintf(path, sizeof path, "%s/a", folder);
+		for (int i = 0; i < 50; i++) {
+			close(open(path, O_CREAT | O_WRONLY, 0600));
+			unlink(path);
+			if (read(it, block, sizeof block) != sizeof(struct inotify_event) + 16) return 9;
+		}
+		rmdir(folder);
 	} else if (!strcmp(what, "futex")) {
 		int word = 0;
 		for (int i = 0; i < 1000; i++) syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
@@ -225,6 +239,21 @@ int main(int count, char **words)
 		if (waitpid(child, &status, WUNTRACED) != child || !WIFSTOPPED(status)) return 9;
 		kill(child, SIGCONT);
 		if (waitpid(child, &status, 0) != child || status) return 9;
+	} else if (!strcmp(what, "stops-in-a-read")) {
+		int child, status;
+		if (pipe(ends)) return 9;
+		if (!(child = fork())) _exit(read(ends[0], block, 1000) != 100);
+		usleep(100000);
+		kill(child, SIGSTOP);
+		if (waitpid(child, &status, WUNTRACED) != child || !WIFSTOPPED(status)) return 9;
+		usleep(300000);
+		kill(child, SIGCONT);
+		if (write(ends[1], block, 100) != 100 || waitpid(child, &status, 0) != child || status) return 9;
+	} else if (!strcmp(what, "first-ends")) {
+		// Its first thread ends at the first line, and another one works on.
+		pthread_t it;
+		pthread_create(&it, NULL, asks_on, NULL);
+		if (read(0, block, 1) == 1) syscall(SYS_exit, 0);
 	} else if (!strcmp(what, "runs")) {
 		// Until it is ended: one line for each thousand calls.
 		for (;;) { ask(1000); if (write(1, "\n", 1) != 1) return 0; usleep(500); }

@@ -1,7 +1,7 @@
 //! Independent C programs with known calls, counted in each way, and killed together with who counts them.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +24,7 @@ const PROGRAMS: &[Known] = &[
     (&["udp"], &[("read", "udp", false, 200), ("write", "udp", false, 200), ("connect", "udp", false, 1)]),
     (&["connects"], &[("connect", "tcp", false, 10), ("socket", "tcp", false, 11)]),
     (&["eventfd"], &[("read", "eventfd", false, 400), ("write", "eventfd", false, 400)]),
+    (&["inotify"], &[("read", "inotify", false, 50), ("inotify_init", "", false, 1)]),
     (&["futex"], &[("futex", "wake: nobody waited", false, 1000), ("futex", "wait", true, 100)]),
     (&["semop"], &[("semtimedop", "", false, 2000)]),
     (&["file"], &[("write", "file", false, 50), ("fsync", "file", false, 5)]),
@@ -51,6 +52,7 @@ const PROGRAMS: &[Known] = &[
     (&["killed"], &[("getppid", "", false, 100)]),
     (&["orphan"], &[("getppid", "", false, 33)]),
     (&["stops"], &[("getppid", "", false, 44), ("kill", "", false, 1)]),
+    (&["stops-in-a-read"], &[("read", "pipe", false, 1), ("kill", "", false, 2)]),
 ];
 
 /// What a signal or a thread more is worth: signals, threads, children.
@@ -66,7 +68,7 @@ fn others(program: &str) -> (u64, u64, u64) {
         "traces" => (0, 2, 1),
         "restarts" => (10, 3, 2),
         "orphan" => (0, 2, 1),
-        "stops" => (1, 2, 1),
+        "stops" | "stops-in-a-read" => (1, 2, 1),
         _ => (0, 1, 0),
     }
 }
@@ -121,6 +123,12 @@ fn check(counted: &Counted, known: &Known, wrong: &mut Vec<String>) {
     if seen != others(words[0]) {
         wrong.push(format!("signals, threads, children: {seen:?}: {}", shown()));
     }
+    let read = counted.calls.iter().find(|call| call.name == "read" && call.on == "pipe");
+    let inside = read.and_then(|call| call.inside_ns).unwrap_or(0);
+    // Nearly all of it is the time in which it is stopped.
+    if words[0] == "stops-in-a-read" && inside > counted.usage.wall_ns / 2 {
+        wrong.push(format!("{inside} ns inside of {}: {}", counted.usage.wall_ns, shown()));
+    }
     let unwaited = (words[0] == "ignores-children").then_some(5);
     if counted.unwaited != unwaited {
         wrong.push(format!("nobody waited for {:?}: {}", counted.unwaited, shown()));
@@ -132,6 +140,7 @@ fn sized(counted: &Counted, program: &str, name: &str, on: &str) -> u64 {
     let class = match program {
         "datagram" => 1024,
         "eventfd" => 16,
+        "inotify" => 64,
         "file" => 65536,
         "map" => 4 << 20,
         _ => 256,
@@ -192,8 +201,10 @@ fn a_program_that_traces_is_refused_where_it_cannot_be_counted() {
 struct Runs(Child, BufReader<std::process::ChildStdout>);
 
 impl Runs {
-    fn start(program: &PathBuf) -> Self {
-        let mut child = Command::new(program).arg("runs").stdout(Stdio::piped()).spawn().expect("started");
+    fn start(program: &PathBuf, what: &str) -> Self {
+        let mut command = Command::new(program);
+        command.arg(what).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("started");
         let told = BufReader::new(child.stdout.take().expect("piped"));
         Self(child, told)
     }
@@ -250,7 +261,7 @@ fn a_program_lives_on_whenever_its_counter_is_killed() {
     let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     let Some(program) = compiled(&folder, &[]) else { return };
-    let mut runs = Runs::start(&program);
+    let mut runs = Runs::start(&program, "runs");
     runs.works();
     if let Err(error) = attach(runs.0.id(), Duration::from_millis(1)) {
         println!("SKIP a_program_lives_on: {error}");
@@ -282,7 +293,7 @@ fn the_bill_says_that_the_program_was_killed() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some(program) = compiled(&folder, &[]) else { return };
     // The counter loads its programs first, and a slow machine takes its time for that.
-    let mut first = Runs::start(&program);
+    let mut first = Runs::start(&program, "runs");
     first.works();
     let begun = Instant::now();
     let _ = attach(first.0.id(), Duration::from_millis(1));
@@ -290,7 +301,7 @@ fn the_bill_says_that_the_program_was_killed() {
     drop(first);
     let mut told = 0;
     for kill in 0..50 {
-        let running = Runs::start(&program);
+        let running = Runs::start(&program, "runs");
         let pid = running.0.id().to_string();
         let counted = std::thread::scope(|threads| {
             threads.spawn(|| {
@@ -314,6 +325,41 @@ fn the_bill_says_that_the_program_was_killed() {
         }
     }
     assert!(told >= 25, "{told}");
+}
+
+/// A server whose main function has ended "ended with code 0", and after its end was said to have been no process.
+#[test]
+#[ignore = "longer: compiles a program"]
+fn a_process_whose_first_thread_has_ended_lives_on_until_all_have() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = compiled(&folder, &[]) else { return };
+    let mut running = Runs::start(&program, "first-ends");
+    let (pid, mut input) = (running.0.id(), running.0.stdin.take().expect("piped"));
+    let begun = Instant::now();
+    let first = attach(pid, Duration::from_millis(1));
+    let loads = begun.elapsed();
+    if let Err(error @ (BillError::NoEbpf(_) | BillError::OtherNumbers(_))) = &first {
+        return println!("SKIP a_process_whose_first_thread: {error}");
+    }
+    let while_counted = |longest, act: &mut (dyn FnMut() + Send)| {
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                std::thread::sleep(loads * 3);
+                act();
+            });
+            attach(pid, longest).map(|counted| counted.ended)
+        })
+    };
+    let mut end = || input.write_all(b"\n").expect("written");
+    assert_eq!(while_counted(loads * 6, &mut end), Ok(Ended::Running));
+    // SAFETY: kill touches no memory.
+    let mut kill = || assert_eq!(unsafe { libc::kill(pid.cast_signed(), libc::SIGKILL) }, 0);
+    match while_counted(Duration::from_secs(60), &mut kill) {
+        // It was killed before anybody looked.
+        Err(BillError::NoProcess(_)) => {}
+        ended => assert_eq!(ended, Ok(Ended::Killed(9))),
+    }
 }
 
 /// Kills whoever has become the program, some time after it has, until it is over. Nobody else has this copy of the program; not every

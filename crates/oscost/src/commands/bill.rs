@@ -31,13 +31,13 @@ pub fn bill(options: &args::Bill, talk: &Talk) -> Result<Exit, Ended> {
     let (started, begun) = (SystemTime::now(), Instant::now());
     // Of what runs now, the name may be gone later.
     let program = program(options);
-    let (free, counted) = match options.pid {
+    let (free, counted, failed) = match options.pid {
         Some(pid) => {
             let one =
                 oscost_bill::attach(pid, options.duration).map_err(|error| refused(&error, &signals))?;
-            (None, vec![one])
+            (None, vec![one], None)
         }
-        None => runs(options, &signals, talk).map(|(free, counted)| (Some(free), counted))?,
+        None => runs(options, &signals, talk)?,
     };
     let mut result = RunResult {
         note: options.note.clone(),
@@ -48,7 +48,7 @@ pub fn bill(options: &args::Bill, talk: &Talk) -> Result<Exit, Ended> {
     let mut bill = Bill { program, pid: options.pid, free, counted, ..Bill::default() };
     priced(&mut bill, &prices, &options.budget);
     result.bill = Some(Box::new(bill));
-    result.partial = signals.came();
+    result.partial = signals.came() || failed.is_some();
     result.duration_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let saved = save(&result);
     let stored = saved.as_ref().ok().cloned().flatten();
@@ -56,7 +56,12 @@ pub fn bill(options: &args::Bill, talk: &Talk) -> Result<Exit, Ended> {
     let json = json.map_or(Ok(()), |path| oscost_results::save_as(path, &result).map_err(Ended::unwritable));
     // Nobody may read standard output: it comes last.
     let signal = signals.deliver_unless(options.output.as_deref());
-    session::all_of([saved.map(drop), json, shown(options, &result, stored.as_deref(), talk)])?;
+    session::all_of([
+        saved.map(drop),
+        json,
+        shown(options, &result, stored.as_deref(), talk),
+        failed.filter(|_| signal.is_none()).map_or(Ok(()), Err),
+    ])?;
     let budgets = result.bill.map(|bill| bill.budgets).unwrap_or_default();
     Ok(signal.map_or_else(|| exit(&budgets), Exit::Signal))
 }
@@ -71,10 +76,12 @@ fn exit(budgets: &[Budget]) -> Exit {
     }
 }
 
-/// Runs the program free and counted, as often as was asked for.
-fn runs(options: &args::Bill, signals: &Signals, talk: &Talk) -> Result<(RunUsage, Vec<CountedRun>), Ended> {
-    let mut free = Vec::new();
-    let mut counted = Vec::new();
+/// What the free runs took in the mean, the runs that were counted, and why there are no more.
+type Ran = (Option<RunUsage>, Vec<CountedRun>, Option<Ended>);
+
+/// Runs the program free and counted, as often as was asked for, or until a run fails.
+fn runs(options: &args::Bill, signals: &Signals, talk: &Talk) -> Result<Ran, Ended> {
+    let (mut free, mut counted, mut failed) = (Vec::new(), Vec::new(), None);
     for run in 1..=options.runs {
         if talk.verbose {
             talk.say(format!("run {run} of {}: once free, once counted", options.runs));
@@ -85,14 +92,18 @@ fn runs(options: &args::Bill, signals: &Signals, talk: &Talk) -> Result<(RunUsag
                 counted.push(one);
             }
             Err(BillError::Interrupted) if !counted.is_empty() => break,
-            Err(error) => return Err(refused(&error, signals)),
+            Err(error) if counted.is_empty() => return Err(refused(&error, signals)),
+            Err(error) => {
+                failed = Some(refused(&error, signals));
+                break;
+            }
         }
         if signals.came() {
             break;
         }
     }
     let free = oscost_bill::mean(&free).ok_or_else(|| Ended::misuse("no run was asked for"))?;
-    Ok((free, counted))
+    Ok((Some(free), counted, failed))
 }
 
 /// Why a program was not counted, and the code.

@@ -56,6 +56,29 @@ fn budgets_are_kept_or_broken() {
     home.ask(&["bill"]).refused(2, "PROGRAM");
 }
 
+/// 16 runs were lost with the 17th.
+#[test]
+fn what_was_counted_before_a_run_that_fails_is_kept() {
+    let home = Home::new();
+    let script = "#!/bin/sh\necho >> starts\n[ $(wc -l < starts) != 3 ] || chmod a-x program\n";
+    std::fs::write(home.path().join("program"), script).expect("written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(home.path().join("program"), mode).expect("a mode");
+    let asked = ["bill", "--no-measure", "--runs", "3", "--json", "bill.json", "--", "./program"];
+    let done = home.measure(&asked);
+    if done.stderr.contains("cannot be traced") {
+        return skip(done.stderr.trim());
+    }
+    assert_eq!(done.code, Some(2), "{done:?}");
+    done.shows("free run");
+    assert!(done.stderr.contains("cannot be run") && done.stderr.contains("EACCES"), "{done:?}");
+    let json = std::fs::read(home.path().join("bill.json")).expect("stored");
+    let stored: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    assert_eq!(stored["bill"]["counted"].as_array().map(Vec::len), Some(1), "{stored}");
+    assert_eq!(stored["partial"], true);
+    home.ask(&["report"]).well().shows("bill of ./program");
+}
+
 /// Where programs in the kernel do not fit, nobody loads any: neither who counts nor who looks at the free run.
 #[test]
 fn a_cgroup_of_20_mb_is_enough_for_a_bill() {

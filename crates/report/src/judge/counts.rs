@@ -44,7 +44,7 @@ pub enum CountVerdict {
     Fewer,
     /// Every count came as often as before.
     Equal,
-    /// A side has no count, or varies from boot to boot.
+    /// A side has no count, varies from boot to boot, or alone holds the instructions of its batch.
     Unclear,
 }
 
@@ -108,6 +108,11 @@ fn judged(
 ) -> (CountVerdict, Option<String>) {
     if [a, b].iter().any(|count| matches!(count.repeats, Repeats::Varies | Repeats::Unknown)) {
         return (CountVerdict::Unclear, Some("it varies from boot to boot".to_owned()));
+    }
+    // What one figure holds of the batch, the other does not. A frame that was found holds a reading of the clock: it is not 0.
+    if (a.frame == 0) != (b.frame == 0) {
+        let why = "the batch's own instructions are in one of them";
+        return (CountVerdict::Unclear, Some(why.to_owned()));
     }
     let towards = |is_more| if is_more { CountVerdict::More } else { CountVerdict::Fewer };
     if (before - now).abs() > 0.0 {
@@ -272,6 +277,19 @@ mod tests {
         assert_eq!(judged((100.0, &a), (200.0, &b)).0, CountVerdict::Unclear);
         b.repeats = Repeats::Unknown;
         assert_eq!(judged((200.0, &b), (100.0, &a)).0, CountVerdict::Unclear);
+    }
+
+    /// An operation of 150 in a frame of 1000, and of 1001, which is not told apart: it took "1001 more".
+    #[test]
+    fn a_count_with_the_batch_in_it_and_one_without_have_no_verdict() {
+        let with_frame = |value, frame| InstructionCount { frame, ..count(&[(value, 64)], &[]) };
+        let (apart, not_apart) = (with_frame(150, 1000), with_frame(1151, 0));
+        let why = Some("the batch's own instructions are in one of them".to_owned());
+        assert_eq!(judged((150.0, &apart), (1151.0, &not_apart)), (CountVerdict::Unclear, why.clone()));
+        assert_eq!(judged((1151.0, &not_apart), (150.0, &apart)), (CountVerdict::Unclear, why));
+        // A frame that grew is none of the operation.
+        let other = with_frame(150, 990);
+        assert_eq!(judged((150.0, &apart), (150.0, &other)), (CountVerdict::Equal, None));
     }
 
     #[test]

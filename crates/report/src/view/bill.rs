@@ -42,7 +42,7 @@ pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) 
         parts.push(Part::Judged("budgets".to_owned(), budgets.collect()));
     }
     // What is left begins with why a time is not known, and what helps: once is enough.
-    let is_told = bill.explained.is_none() && time(bill).is_some() && !bill.left.is_empty();
+    let is_told = bill.explained.is_none() && bill.time().is_some() && !bill.left.is_empty();
     let mut answer = vec![if is_told { priced(bill) } else { explained(bill) }];
     answer.extend(bill.left.iter().map(|it| plain(it, unicode)));
     answer.extend(largest(bill, true));
@@ -120,8 +120,9 @@ fn counted(bill: &Bill, first: &Counted, is_cut: bool) -> String {
         Way::Unknown => "a way that this version does not know",
     };
     let mut words = format!("counted by {way}");
-    // One that was cut short is not slower or faster.
-    if let Some(free) = bill.free.filter(|free| free.wall_ns > 0 && !is_cut) {
+    // One that was cut short, or did something else, is not slower or faster.
+    let is_alike = !is_cut && bill.ended_otherwise().is_none();
+    if let Some(free) = bill.free.filter(|free| free.wall_ns > 0 && is_alike) {
         let slower = first.usage.wall_ns as f64 / free.wall_ns as f64;
         words.push_str(&match slower {
             slower if slower >= 2.0 => format!(", which made it {}x slower", numbers::significant(slower)),
@@ -158,33 +159,31 @@ fn large(count: u64) -> String {
     }
 }
 
-/// The time that the items are held against: that of the free run, or of a program that ran anyway.
-fn time(bill: &Bill) -> Option<Usage> {
-    known_time(bill).filter(|_| bill.counted.iter().all(|one| one.unwaited.is_none()))
-}
-
-/// The same, which may lack processes that nobody waited for.
-fn known_time(bill: &Bill) -> Option<Usage> {
-    let ran_anyway = bill.counted.first().filter(|one| bill.pid.is_some() && one.way == Way::Ebpf);
-    bill.free.or_else(|| ran_anyway.map(|one| one.usage))
-}
-
 fn is_worth(bill: &Bill, saving: &Saving) -> bool {
     let ns = |it: Usage| if saving.is_of_waiting() { it.wall_ns } else { it.user_ns + it.system_ns };
-    known_time(bill).is_none_or(|time| saving.saved_ns() >= ns(time) as f64 * WORTH)
+    bill.known_time().is_none_or(|time| saving.saved_ns() >= ns(time) as f64 * WORTH)
+}
+
+/// What stands before a number that is at least so much.
+fn at_least(is_least: bool, unicode: bool) -> &'static str {
+    match (is_least, unicode) {
+        (false, _) => "",
+        (true, false) => ">= ",
+        (true, true) => "\u{2265} ",
+    }
+}
+
+/// What it costs altogether is at least what is told of it: without a price a kernel entry, or nothing.
+fn is_least(item: &Item) -> bool {
+    item.price.as_ref().is_none_or(|price| price.least)
 }
 
 fn price(item: &Item, unicode: bool) -> (String, String) {
-    let (least, about) = if unicode { ("\u{2265} ", "~") } else { (">= ", "~") };
     match &item.price {
         None => (String::new(), String::new()),
         Some(price) => {
-            let sign = match (price.least, price.circumstance.is_empty()) {
-                (true, _) => least,
-                (false, false) => about,
-                (false, true) => "",
-            };
-            let bound = if price.least { least } else { "" };
+            let bound = at_least(price.least, unicode);
+            let sign = if price.least || price.circumstance.is_empty() { bound } else { "~" };
             let [one, all] = [price.ns.value, item.together.value].map(duration);
             (format!("{sign}{one}"), format!("{bound}{all}"))
         }
@@ -193,8 +192,11 @@ fn price(item: &Item, unicode: bool) -> (String, String) {
 
 fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
     // Shares of a time that is not known would be no shares: their column is left out.
-    let system = bill.explained.and(time(bill)).map(|time| time.system_ns as f64).filter(|ns| *ns > 0.0);
-    let share = |together: f64| system.map_or(String::new(), |system| whole_percent(together / system));
+    let system = bill.explained.and(bill.time()).map(|time| time.system_ns as f64).filter(|ns| *ns > 0.0);
+    let share = |least: bool, together: f64| {
+        let of = |system| format!("{}{}", at_least(least, unicode), whole_percent(together / system));
+        system.map_or(String::new(), of)
+    };
     let shown = if whole { bill.items.len() } else { ROWS.min(bill.items.len()) };
     let rows = bill.items[..shown].iter().map(|item| {
         let (one, together) = price(item, unicode);
@@ -204,7 +206,8 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
         let saving = saving.map(|it| format!("{}: {}", it.instead, duration(it.then_ns)));
         let inside = inside.map(|ns| format!("no price: {} inside", duration(ns as f64)));
         let instead = saving.or(inside).unwrap_or_default();
-        let of = if item.price.is_some() { share(item.together.value) } else { String::new() };
+        let of =
+            if item.price.is_some() { share(is_least(item), item.together.value) } else { String::new() };
         let mut cells =
             vec![plain(&item.words, unicode), large(item.times), one, together, of, plain(&instead, unicode)];
         if whole {
@@ -217,7 +220,9 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
     let others = (!rest.is_empty()).then(|| {
         let times: u64 = rest.iter().map(|item| item.times).sum();
         let words = format!("{} more (--verbose shows them)", rest.len());
-        vec![words, large(times), String::new(), duration(sum), share(sum), String::new()]
+        let least = rest.iter().any(is_least);
+        let together = format!("{}{}", at_least(least, unicode), duration(sum));
+        vec![words, large(times), String::new(), together, share(least, sum), String::new()]
     });
     let mut columns = vec![
         ("", Left),
@@ -315,7 +320,7 @@ fn explained(bill: &Bill) -> String {
             range(share)
         );
     }
-    let why = match time(bill) {
+    let why = match bill.time() {
         Some(time) if time.system_ns > 0 => {
             let system = duration(time.system_ns as f64);
             format!("its system time, about {system}, is not known well enough to check this")
@@ -328,7 +333,7 @@ fn explained(bill: &Bill) -> String {
 
 /// What it pays altogether, where nothing would be less.
 fn pays(bill: &Bill) -> String {
-    let (Some(time), Some(share)) = (time(bill), &bill.explained) else { return capital(&explained(bill)) };
+    let (Some(time), Some(share)) = (bill.time(), &bill.explained) else { return capital(&explained(bill)) };
     let (system, priced) = (duration(time.system_ns as f64), numbers::whole_percent(share.value));
     format!("{system} in the kernel, {priced} of it priced ({})", range(share))
 }
@@ -338,7 +343,7 @@ fn largest(bill: &Bill, is_of_waiting: bool) -> Option<String> {
     let of_kind = |it: &&Saving| it.is_of_waiting() == is_of_waiting && is_worth(bill, it);
     let saving = bill.savings.iter().find(of_kind)?;
     let cpu =
-        time(bill).map(|it| (it.user_ns + it.system_ns) as f64).filter(|ns| *ns > 0.0 && !is_of_waiting);
+        bill.time().map(|it| (it.user_ns + it.system_ns) as f64).filter(|ns| *ns > 0.0 && !is_of_waiting);
     let of = cpu.map_or(String::new(), |cpu| format!(" of {} CPU", duration(cpu)));
     let what = if is_of_waiting { "largest saving of waiting" } else { "largest saving" };
     let most = if saving.at_most { "at most " } else { "" };

@@ -43,6 +43,19 @@ fn why_the_second_run_was_faster_is_said_only_where_it_slept_less() {
     quota.says("50.0 % faster than free: its runs differ").lacks("in memory");
 }
 
+/// One that failed at once was "90 % faster than free", and its savings were shares of a time in which it did something else.
+#[test]
+fn a_run_that_ended_otherwise_than_the_free_one_is_not_faster_and_has_no_share() {
+    let said = |code| {
+        let usage = |wall_ns| RunUsage { wall_ns, system_ns: wall_ns, ..RunUsage::default() };
+        let [ended, free] = [0, code].map(oscost_results::bill::RunEnd::Exited);
+        let one = CountedRun { usage: usage(10_000), ended, free_ended: Some(free), ..CountedRun::default() };
+        shown(Bill { free: Some(usage(100_000)), counted: vec![one], ..Bill::default() })
+    };
+    said(0).says("faster than free").says("its system time, about");
+    said(1).lacks("faster than free").says("there is no system time to hold it against");
+}
+
 /// One that Ctrl-C ended in the middle was "90 % faster than free".
 #[test]
 fn a_bill_that_was_cut_short_says_so_and_is_not_faster() {

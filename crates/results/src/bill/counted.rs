@@ -38,14 +38,17 @@ pub struct CountedRun {
     pub threads: u64,
     /// Processes that were begun by it and by its children.
     pub children: u64,
-    /// Of these, how many ended while their parents ignored SIGCHLD: nobody waited for them, so no usage has theirs. Absent where there
-    /// was none.
+    /// Of these, how many ended while their parents ignored SIGCHLD or had set SA_NOCLDWAIT: nobody waited for them, so no usage has
+    /// theirs. Absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unwaited: Option<u64>,
     /// What it took while it was counted.
     pub usage: RunUsage,
     /// How it ended.
     pub ended: RunEnd,
+    /// How the free run before it ended; absent where there was none, or where an older version wrote this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_ended: Option<RunEnd>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{CountedRun, RunUsage};
+use super::{CountedRun, CountingWay, RunEnd, RunUsage};
 use crate::Estimate;
 
 /// The bill of a program.
@@ -40,6 +40,30 @@ pub struct Bill {
     /// Members that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
+}
+
+impl Bill {
+    /// The time of the free run, or of a program that ran anyway. It may lack processes that nobody waited for.
+    #[must_use]
+    pub fn known_time(&self) -> Option<RunUsage> {
+        let ran_anyway =
+            self.counted.first().filter(|one| self.pid.is_some() && one.way == CountingWay::Ebpf);
+        self.free.or_else(|| ran_anyway.map(|one| one.usage))
+    }
+
+    /// The same, if the items can be held against it.
+    #[must_use]
+    pub fn time(&self) -> Option<RunUsage> {
+        let is_whole = self.counted.iter().all(|one| one.unwaited.is_none());
+        self.known_time().filter(|_| is_whole && self.ended_otherwise().is_none())
+    }
+
+    /// How a free run ended, where the run that the items are of ended otherwise: one of them did what the other did not.
+    #[must_use]
+    pub fn ended_otherwise(&self) -> Option<RunEnd> {
+        let first = self.counted.first()?;
+        self.counted.iter().filter_map(|one| one.free_ended).find(|ended| *ended != first.ended)
+    }
 }
 
 /// A row of the bill.
