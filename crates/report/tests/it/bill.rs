@@ -182,6 +182,30 @@ fn what_has_no_price_may_cost_more_than_what_costs_the_most() {
     page_of(vec![sent]).says("Nothing has a price yet").lacks("costs the most");
 }
 
+/// A sum of which a part is at least so much is no exact one, nor is its share.
+#[test]
+fn rows_that_are_not_shown_are_told_with_the_sign_of_their_sum() {
+    let ns = |value| Estimate { value, low: value, high: value, ..Estimate::default() };
+    let line = |last: Option<Price>| {
+        let item = |price| BillItem {
+            words: "call".to_owned(),
+            times: 10,
+            price,
+            together: ns(1e6),
+            ..BillItem::default()
+        };
+        let mut items = vec![item(Some(Price::default())); 15];
+        items.push(item(last));
+        let free = RunUsage { system_ns: 100_000_000, ..RunUsage::default() };
+        let counted = vec![CountedRun::default()];
+        shown(Bill { free: Some(free), explained: Some(ns(1.0)), items, counted, ..Bill::default() })
+    };
+    line(Some(Price::default())).says("2 more (--verbose shows them) 20 2.00 ms 2 %");
+    for last in [Some(Price { least: true, ..Price::default() }), None] {
+        line(last).says("2 more (--verbose shows them) 20 \u{2265} 2.00 ms \u{2265} 2 %");
+    }
+}
+
 /// A program that reads so often.
 fn bill(times: u64) -> Bill {
     let calls = ["read", "getpid"].map(|name| Call {
