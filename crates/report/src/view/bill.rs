@@ -38,7 +38,7 @@ pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) 
         parts.push(Part::Table(savings(&shown[..few], unicode)));
     }
     if !bill.budgets.is_empty() {
-        let budgets = bill.budgets.iter().map(|it| budget(it, unicode));
+        let budgets = bill.budgets.iter().map(|it| budget(it, bill, unicode));
         parts.push(Part::Judged("budgets".to_owned(), budgets.collect()));
     }
     // What is left begins with why a time is not known, and what helps: once is enough.
@@ -166,11 +166,8 @@ fn is_worth(bill: &Bill, saving: &Saving) -> bool {
 
 /// What stands before a number that is at least so much.
 fn at_least(is_least: bool, unicode: bool) -> &'static str {
-    match (is_least, unicode) {
-        (false, _) => "",
-        (true, false) => ">= ",
-        (true, true) => "\u{2265} ",
-    }
+    let sign = if unicode { "\u{2265} " } else { ">= " };
+    if is_least { sign } else { "" }
 }
 
 /// What it costs altogether is at least what is told of it: without a price a kernel entry, or nothing.
@@ -179,15 +176,11 @@ fn is_least(item: &Item) -> bool {
 }
 
 fn price(item: &Item, unicode: bool) -> (String, String) {
-    match &item.price {
-        None => (String::new(), String::new()),
-        Some(price) => {
-            let bound = at_least(price.least, unicode);
-            let sign = if price.least || price.circumstance.is_empty() { bound } else { "~" };
-            let [one, all] = [price.ns.value, item.together.value].map(duration);
-            (format!("{sign}{one}"), format!("{bound}{all}"))
-        }
-    }
+    let Some(price) = &item.price else { return <_>::default() };
+    let bound = at_least(price.least, unicode);
+    let sign = if price.least || price.circumstance.is_empty() { bound } else { "~" };
+    let [one, all] = [price.ns.value, item.together.value].map(duration);
+    (format!("{sign}{one}"), format!("{bound}{all}"))
 }
 
 fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
@@ -284,10 +277,13 @@ fn savings(all: &[&Saving], unicode: bool) -> Table {
     Table::of(columns, rows)
 }
 
-fn budget(budget: &Budget, unicode: bool) -> Judged {
+fn budget(budget: &Budget, bill: &Bill, unicode: bool) -> Judged {
     let (word, tone, because) = match budget.kept {
         Some(true) => ("kept", Tone::Good, ""),
         Some(false) => ("broken", Tone::Bad, ""),
+        None if bill.ended_otherwise().is_some() => {
+            ("unclear", Tone::Doubt, "the two runs ended differently")
+        }
         None => ("unclear", Tone::Doubt, "not everything was counted"),
     };
     let text = format!("{}: {} counted", plain(&budget.asked, unicode), exact(budget.counted as f64));
@@ -403,7 +399,6 @@ fn card(saving: &Saving) -> Card {
 /// A bar a row, the longest first; what has no price yet is grey.
 fn bars(bill: &Bill) -> Option<Plot> {
     const GREY: &str = "Grey: no price yet, at least a kernel entry each.";
-    let is_least = |item: &Item| item.price.as_ref().is_some_and(|price| price.least);
     let priced = || bill.items.iter().filter(|item| item.price.is_some()).take(BARS);
     let axis = Axis::linear("time together", "ns", priced().map(|item| item.together.value))?;
     let bars = priced().map(|item| {
