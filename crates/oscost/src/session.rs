@@ -271,12 +271,6 @@ impl Session {
         self.measured.save().map_err(|error| ended(error, Insists::Never))
     }
 
-    /// Leaves nothing of it in the store, and waits for no file either.
-    pub fn discard(&mut self) {
-        self.measured.discard();
-        self.deliver();
-    }
-
     /// Every file that was asked for is written: a signal no longer has anything to wait for.
     pub fn deliver(&mut self) {
         // One may have come after the last launch.

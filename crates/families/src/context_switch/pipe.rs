@@ -82,13 +82,15 @@ struct RoundTrips {
 /// Where the two sides of an unpinned switch were at the end of each batch.
 struct Seen {
     partner: SharedWords,
+    /// The partner was asked in this batch.
+    asked: bool,
     batches: u64,
     on_one_cpu: u64,
 }
 
 impl Seen {
     fn new() -> Result<Self, Unable> {
-        Ok(Self { partner: SharedWords::new(1)?, batches: 0, on_one_cpu: 0 })
+        Ok(Self { partner: SharedWords::new(1)?, asked: false, batches: 0, on_one_cpu: 0 })
     }
 
     fn look(&mut self) {
@@ -98,13 +100,15 @@ impl Seen {
     }
 }
 
-/// Between batches the partner sleeps in its read: it needs no arming, and nothing to be parked.
+/// Between batches the partner sleeps in its read: it needs no arming.
 impl Batched for RoundTrips {
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
-        let last = u64::from(self.seen.is_some());
+        // A single turn is timed as any other.
+        let last = u64::from(self.seen.is_some() && iterations > 1);
         self.near.round_trips(iterations - last)?;
-        if let Some(seen) = &self.seen {
+        if let Some(seen) = self.seen.as_mut().filter(|_| last > 0) {
+            seen.asked = true;
             seen.partner.word(0).store(ASKED, Ordering::Relaxed);
             self.near.round_trips(last)?;
         }
@@ -113,7 +117,11 @@ impl Batched for RoundTrips {
     }
 
     fn park(&mut self) -> Outcome {
-        self.seen.iter_mut().for_each(Seen::look);
+        if let Some(seen) = &mut self.seen
+            && std::mem::take(&mut seen.asked)
+        {
+            seen.look();
+        }
         Ok(())
     }
 
@@ -148,10 +156,17 @@ mod tests {
         assert_eq!(said(&made), Some(0), "nobody asked");
         for batches in 1..=3 {
             made.batch(16).expect("round trips");
-            assert!(said(&made).is_some_and(|cpu| cpus.contains(&(cpu as usize - 1))), "{:?}", said(&made));
+            assert!(
+                said(&made).is_some_and(|cpu| cpus.contains(&(cpu as usize).wrapping_sub(1))),
+                "{:?}",
+                said(&made)
+            );
             made.park().expect("nothing to do");
             assert_eq!(made.seen.as_ref().map(|seen| seen.batches), Some(batches));
         }
+        made.batch(1).expect("a round trip");
+        made.park().expect("nothing to do");
+        assert_eq!(made.seen.as_ref().map(|seen| seen.batches), Some(3), "a single turn asks nobody");
         assert!(made.verify().expect("nothing fails").iter().all(PostCondition::holds));
         assert!(made.same_cpu_share().is_some_and(|share| (0.0..=1.0).contains(&share)));
     }

@@ -63,7 +63,8 @@ pub fn bill(options: &args::Bill, talk: &Talk) -> Result<Exit, Ended> {
         failed.filter(|_| signal.is_none()).map_or(Ok(()), Err),
     ])?;
     let budgets = result.bill.map(|bill| bill.budgets).unwrap_or_default();
-    Ok(signal.map_or_else(|| exit(&budgets), Exit::Signal))
+    // One may have come while a file was written.
+    Ok(signals.deliver().map_or_else(|| exit(&budgets), Exit::Signal))
 }
 
 /// How the program ends: a budget that is broken decides, then one that nobody can judge.

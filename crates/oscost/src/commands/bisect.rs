@@ -62,7 +62,7 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
         talk,
     )?;
     // A step of a bisection is no run to be kept.
-    session.discard();
+    session.measured.discard();
     if let Some(signal) = session.signal {
         return Ok(Exit::Signal(signal));
     }
@@ -80,7 +80,15 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
     if !comparison.machine.is_empty() {
         return Err(Ended::misuse(format!("{name} was measured on another machine")));
     }
+    // A file that was named is written whatever signal comes.
+    if options.output.is_none() {
+        session.deliver();
+    }
     show(std::slice::from_ref(&comparison), options, talk)?;
+    session.deliver();
+    if let Some(signal) = session.signal {
+        return Ok(Exit::Signal(signal));
+    }
     let threshold = options.threshold();
     let exit = answer(&comparison);
     talk.say(for_git(exit, &format!("slower by more than {}", numbers::percent(threshold))));
@@ -103,9 +111,8 @@ fn answer(comparison: &Comparison<'_>) -> Exit {
     let Some(row) = comparison.rows.first() else { return Exit::Skipped };
     match row.verdict {
         Verdict::Slower => Exit::Slower,
-        Verdict::Faster | Verdict::Within => Exit::Done,
-        Verdict::Unclear if row.not_slower => Exit::Done,
-        Verdict::Unclear => Exit::Skipped,
+        _ if row.not_slower => Exit::Done,
+        _ => Exit::Skipped,
     }
 }
 

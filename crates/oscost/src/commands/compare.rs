@@ -180,7 +180,7 @@ pub fn told(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
         return Err(if without.into_iter().all(is_withheld) {
             Ended::new(
                 Exit::Withheld,
-                "no figure was measured in both: what they have in common was withheld",
+                "no figure was measured in both: what they have in common failed or was withheld",
             )
         } else {
             Ended::misuse("no figure was measured in both")
@@ -189,9 +189,9 @@ pub fn told(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
     Ok(exit(comparisons, options))
 }
 
-/// Whether a figure was asked for, and failed or was withheld on a side.
+/// Whether both sides have a figure that failed or was withheld on one.
 fn is_withheld(one: &Comparison<'_>) -> bool {
-    one.one_sided.iter().chain(&one.neither).any(|one| one.blind)
+    one.one_sided.iter().chain(&one.neither).any(|one| one.blind && one.in_both)
 }
 
 /// Runs of the store from which drift is learnt, oldest first. A store that cannot be read teaches nothing.

@@ -81,6 +81,9 @@ pub fn bisect(asked: &[String], kernel: &Path, options: &Compare, talk: &Talk) -
     let only = RunResult { figures: vec![figure.clone()], ..base.clone() };
     let changes = Changes::between(&only, &now);
     show(&changes, options, talk)?;
+    if let Some(number) = signals.deliver() {
+        return Ok(Exit::Signal(number));
+    }
     let exit = match changes.rows.first().map(|row| row.verdict) {
         Some(CountVerdict::More) => Exit::Slower,
         Some(CountVerdict::Fewer | CountVerdict::Equal) => Exit::Done,

@@ -96,13 +96,13 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
         None => {}
     }
     let comparison = std::slice::from_ref(&comparison);
-    match signal {
-        None => told(comparison, options, talk),
-        Some(number) => {
-            show(comparison, options, talk)?;
-            Ok(Exit::Signal(number))
-        }
-    }
+    let exit = if signal.is_none() {
+        told(comparison, options, talk)?
+    } else {
+        show(comparison, options, talk).map(|()| Exit::Done)?
+    };
+    // One may have come while a file was written.
+    Ok(signals.deliver().map_or(exit, Exit::Signal))
 }
 
 fn named<'a>(found: &'a [Vec<RunResult>; 2], sides: &'a [String]) -> [Vec<Named<'a>>; 2] {

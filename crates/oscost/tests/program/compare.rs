@@ -291,6 +291,10 @@ fn nothing_is_compared_by_accident() {
         .shows("measured")
         .shows("not there")
         .refused(2, "no figure was measured in both");
+    // What failed on one side, and is not there on the other, is nothing that they have in common.
+    other.figures.iter_mut().for_each(|figure| figure.status = Status::Failed);
+    oscost_results::save_as(&path("failed.json"), &other).unwrap();
+    home.ask(&["compare", "now.json", "failed.json"]).refused(2, "no figure");
     // One of two others has it: a table is made, and a gate does not pass.
     home.ask(&["compare", "now.json", "now.json", "other.json"]).well();
     home.ask(&["compare", "now.json", "now.json", "other.json", "--fail-on", "slower"])

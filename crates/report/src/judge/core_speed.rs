@@ -59,20 +59,22 @@ pub(super) fn choose<'q>(a: &[&Figure], b: &[&Figure], quantity: &'q str) -> (&'
     let speeds = [a, b].map(|side| middle(side, cycle));
     let [Some(speed_a), Some(speed_b)] = speeds else { return (quantity, None) };
     let slowed = (speed_b / speed_a).ln();
-    if slowed.abs() <= ONE_SPEED || !has_cycles(a, b) {
+    if slowed.abs() <= ONE_SPEED || !have_cycles(a, b, 1) {
         return (quantity, None);
     }
-    match (follows([a, b], in_time), quantity == "cycles") {
-        (Some(true), _) => ("cycles", None),
-        (Some(false), _) => (in_time, None),
-        (None, true) => (quantity, share(a, b, in_time).map(|share| Beside { unit: "ns", share })),
-        (None, false) => (quantity, share(a, b, "cycles").map(|share| Beside { unit: "cycles", share })),
+    let in_cycles = quantity == "cycles";
+    match follows([a, b], in_time) {
+        Some(true) if in_cycles || have_cycles(a, b, FEW) => ("cycles", None),
+        Some(false) => (in_time, None),
+        _ if in_cycles => (quantity, share(a, b, in_time).map(|share| Beside { unit: "ns", share })),
+        _ => (quantity, share(a, b, "cycles").map(|share| Beside { unit: "cycles", share })),
     }
 }
 
-fn has_cycles(a: &[&Figure], b: &[&Figure]) -> bool {
+/// Whether each figure has so many launches with cycles: one holds a change in time up, and of fewer than four nothing is judged.
+fn have_cycles(a: &[&Figure], b: &[&Figure], launches: usize) -> bool {
     let has = |launch: &&LaunchRecord| launch.quantities.contains_key("cycles");
-    a.iter().chain(b).all(|figure| figure.launches.iter().filter(has).count() >= FEW)
+    a.iter().chain(b).all(|figure| figure.launches.iter().filter(has).count() >= launches)
 }
 
 /// The median over the launches of all results of a side.
@@ -194,7 +196,10 @@ mod tests {
         let of = |b: &[&Figure]| choose(&[&still, &still, &still], b, "quiet").1.map(|beside| beside.unit);
         assert_eq!(of(&[&still, &faster, &faster]), Some("cycles"), "the first result is not the side");
         assert_eq!(of(&[&faster, &still, &still]), None, "nor is it where it alone was faster");
-        assert!(!has_cycles(&[&still, &none], &[&still]), "a result without cycles cannot be judged by them");
+        assert!(
+            !have_cycles(&[&still, &none], &[&still], 1),
+            "a result without cycles cannot be judged by them"
+        );
     }
 
     #[test]
@@ -293,16 +298,37 @@ mod tests {
         let of = |ns: f64| figure(&[(0.25, ns); 8]);
         assert_eq!(share(of(0.5), of(0.25), "quiet"), Some(-0.5), "below a nanosecond, too");
         assert_eq!([share(of(0.0), of(0.5), "quiet"), share(of(0.5), of(0.0), "quiet")], [None; 2]);
-        let has_cycles = |a: Figure, b: Figure| has_cycles(&[&a], &[&b]);
-        assert!(has_cycles(flat(0.25), flat(0.5)) && !has_cycles(flat(0.25), figure(&[])));
+        let have_cycles = |a: Figure, b: Figure| [1, FEW].map(|least| have_cycles(&[&a], &[&b], least));
+        assert_eq!(have_cycles(flat(0.25), flat(0.5)), [true; 2]);
+        assert_eq!(have_cycles(flat(0.25), figure(&[])), [false; 2]);
         // Launches without a quiet window lack them, and of fewer than four nothing is judged.
         let with = |count: usize| {
             let mut some = flat(0.25);
             some.launches[count..].iter_mut().for_each(|launch| _ = launch.quantities.remove("cycles"));
             some
         };
-        assert!(has_cycles(flat(0.25), with(FEW)) && has_cycles(with(FEW), flat(0.25)));
-        assert!(!has_cycles(flat(0.25), with(FEW - 1)) && !has_cycles(with(FEW - 1), flat(0.25)));
+        for (count, expected) in [(FEW, [true, true]), (FEW - 1, [true, false]), (0, [false; 2])] {
+            assert_eq!(have_cycles(flat(0.25), with(count)), expected);
+            assert_eq!(have_cycles(with(count), flat(0.25)), expected);
+        }
+        // What follows the core is judged in cycles; of three launches with cycles they only hold a change in time up.
+        let (a, b) = (moving(6, 0.01, 1.0), moving(6, 0.01, 1.0));
+        let slower = |mut figure: Figure, count: usize| {
+            for launch in &mut figure.launches {
+                launch.chain_ns = launch.chain_ns.map(|ns| 1.2 * ns);
+                launch
+                    .quantities
+                    .iter_mut()
+                    .filter(|(name, _)| *name != "cycles")
+                    .for_each(|(_, ns)| *ns *= 1.2);
+            }
+            figure.launches[count..].iter_mut().for_each(|launch| _ = launch.quantities.remove("cycles"));
+            figure
+        };
+        assert_eq!(choose(&[&a], &[&slower(b.clone(), FEW)], "quiet"), ("cycles", None));
+        let (quantity, beside) = choose(&[&a], &[&slower(b, FEW - 1)], "quiet");
+        assert_eq!((quantity, beside.map(|it| it.unit)), ("quiet", Some("cycles")));
+        assert!(beside.is_some_and(|it| it.share.abs() < 0.02), "{beside:?}");
         assert_eq!((time_of("cycles"), time_of("floor")), ("quiet", "floor"));
     }
 

@@ -94,10 +94,12 @@ impl<'a> Sides<'a> {
                     .to_owned(),
             ),
             Ground::Boots(a, b) if a.min(b) < FEWEST_BOOTS && !self.between_machines => {
-                let are = if self.boots_are_known { "are" } else { "are, as far as they say," };
-                Some(format!(
-                    "the results {are} of {a} and {b} boots: slower and faster need at least {FEWEST_BOOTS} a side"
-                ))
+                let need = format!("slower and faster need at least {FEWEST_BOOTS} a side");
+                Some(if self.boots_are_known {
+                    format!("the results are of {a} and {b} boots: {need}")
+                } else {
+                    format!("not all results say of which boot they are: {need}")
+                })
             }
             Ground::Boots(..) => None,
         }
@@ -121,11 +123,8 @@ impl<'a> Sides<'a> {
 
     /// Why a change cannot be called one on this ground; `None` where it can. Who compares machines asks about each as it was found.
     pub(super) fn hold(&self) -> Option<String> {
-        match self.ground {
+        let hold = match self.ground {
             _ if self.between_machines => None,
-            Ground::TwoBoots if !self.boots_are_known => Some(String::from(
-                "differs, which placement alone can cause between two boots, and the results do not say whether they are of one",
-            )),
             Ground::TwoBoots => Some(format!(
                 "differs between these two boots, which placement alone can cause: compare {FEWEST_BOOTS} boots a side (--before, --after)"
             )),
@@ -133,7 +132,9 @@ impl<'a> Sides<'a> {
                 "differs between these boots, which placement alone can cause: compare {FEWEST_BOOTS} boots a side"
             )),
             Ground::Launches | Ground::Runs | Ground::Boots(..) => None,
-        }
+        };
+        let unknown = "differs, which placement alone can cause between boots, and not all results say of which boot they are";
+        hold.map(|hold| if self.boots_are_known { hold } else { unknown.to_owned() })
     }
 
     /// The same of commands that ran in turn: where none knows its boot, they had one.
@@ -270,15 +271,22 @@ pub(super) fn pair_up<'a>(
     sides: &Sides<'a>,
     into: &mut Comparison<'_>,
 ) -> Option<(Vec<&'a Figure>, Vec<&'a Figure>)> {
-    let (a, b) = match (measured(&of(sides.a, id)), measured(&of(sides.b, id))) {
+    let (found_a, found_b) = (of(sides.a, id), of(sides.b, id));
+    let in_both = found_a.iter().chain(&found_b).all(Option::is_some);
+    let (a, b) = match (measured(&found_a), measured(&found_b)) {
         (Ok(a), Ok(b)) => (a, b),
         (a, b) => {
             let blind = |side: &Result<Vec<&Figure>, (String, Status)>| matches!(side, Err((_, status)) if *status != Status::Unsupported);
             let words = |side: &Result<Vec<&Figure>, (String, Status)>| {
                 side.as_ref().map_or_else(|(words, _)| words.clone(), |_| "measured".to_owned())
             };
-            let one =
-                OneSided { id: id.to_owned(), a: words(&a), b: words(&b), blind: blind(&a) || blind(&b) };
+            let one = OneSided {
+                id: id.to_owned(),
+                a: words(&a),
+                b: words(&b),
+                blind: blind(&a) || blind(&b),
+                in_both,
+            };
             // Withheld twice is no news, whatever the reason.
             let is_news = a.is_ok() || b.is_ok();
             if is_news {
@@ -311,7 +319,7 @@ pub(super) fn ask(
     }
     let Some(named) = sides.common(&all) else {
         let lacks = || format!("has no {}", plain(a.judged(), true));
-        let one = OneSided { id: id.to_owned(), a: lacks(), b: lacks(), blind: true };
+        let one = OneSided { id: id.to_owned(), a: lacks(), b: lacks(), blind: true, in_both: true };
         into.one_sided.push(one);
         return None;
     };
@@ -373,7 +381,7 @@ pub(super) fn no_ratio(a: &[Vec<f64>], b: &[Vec<f64>], row: &mut Compared) {
     let mut all = a.iter().chain(b).flatten();
     let first = all.next();
     if first.is_some_and(|first| all.all(|value| value == first)) {
-        row.verdict = Verdict::Within;
+        (row.verdict, row.not_slower) = (Verdict::Within, true);
     } else {
         row.why = "a side is zero, so there is no ratio".to_owned();
     }

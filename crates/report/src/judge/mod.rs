@@ -193,6 +193,8 @@ pub struct OneSided {
     pub b: String,
     /// Somebody wanted it measured, and nothing can be told: it failed, or was withheld.
     pub blind: bool,
+    /// Every result of both sides has a row of it.
+    pub in_both: bool,
 }
 
 /// How to compare.
@@ -400,7 +402,8 @@ mod tests {
 
     #[test]
     fn what_is_unclear_or_on_one_side_alone_or_failed_could_not_be_judged() {
-        let one = |blind| OneSided { id: "a".to_owned(), a: String::new(), b: String::new(), blind };
+        let one =
+            |blind| OneSided { id: "a".to_owned(), a: String::new(), b: String::new(), blind, in_both: true };
         let mut comparison = comparison(vec![row(Verdict::Unclear, None), row(Verdict::Within, None)]);
         assert_eq!(comparison.blind(), (1, 2));
         comparison.one_sided = [false, true, false].map(one).into();

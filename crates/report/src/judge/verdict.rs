@@ -37,7 +37,7 @@ fn answer(asked: Asked, judged: Option<Judged>, threshold: f64) -> Compared {
         Some(Shift { change: judged.change, low: judged.low, high: judged.high, level: judged.level });
     row.changed = judged.changed;
     row.verdict = judged.verdict;
-    row.not_slower = judged.high < threshold;
+    row.not_slower = judged.high < threshold && beside.is_none_or(|beside| beside.share < threshold);
     let changed = matches!(row.verdict, Verdict::Slower | Verdict::Faster);
     if let Some(neighbour) = neighbour.filter(|neighbour| neighbour.stands != row.verdict) {
         // Without a neighbour of its own, B would be cheaper still.
@@ -46,7 +46,8 @@ fn answer(asked: Asked, judged: Option<Judged>, threshold: f64) -> Compared {
         row.changed = false;
         row.why = neighbour.why;
     } else if let Some(beside) = beside.filter(|beside| changed && !beside.agrees(row.verdict, threshold)) {
-        (row.verdict, row.changed, row.not_slower) = (Verdict::Unclear, false, false);
+        row.verdict = Verdict::Unclear;
+        row.changed = false;
         row.why = format!(
             "in {} it is {}: the core ran at another speed, and which of the two is the cost is not known",
             beside.unit,
@@ -126,7 +127,12 @@ mod tests {
             assert!(!certain(share, None, false, Some(Verdict::Slower)), "{share}");
             assert!(!certain(share, None, false, Some(Verdict::Unclear)), "{share}");
         }
-        assert!(certain(-0.4, Some(-0.4), false, None) && !certain(-0.4, Some(0.15), false, None));
+        for share in [-0.4, 0.0] {
+            assert!(
+                certain(share, Some(0.04), false, None) && !certain(share, Some(0.15), false, None),
+                "{share}"
+            );
+        }
         assert!(!certain(0.5, None, false, None) && !certain(0.05, None, false, None));
     }
 
