@@ -6,6 +6,8 @@ OSCOST, WORK = "", Path()  # the program, and the folder of this run: set by `ru
 UNSTEADY = object()  # in place of the truth, where it did not hold still
 FIGURES, SKIPPED = [], []
 BUSY = 5  # exit code: unfit, for example because another oscost measures
+REFUSED = (3, BUSY)  # exit codes by which oscost says that it measures nothing, or keeps nothing; others are no answer
+NOT_BEGUN = 127  # the loader of programs, or who starts it: oscost has no such code
 
 
 def run(ids, before=(), env=None, options=("--quick",), beside=None):
@@ -93,8 +95,11 @@ def judge(kind, what, ids, outcome, wants, truth=None):
         return skip(kind, what, "the machine's speed changed in each of six tries")
     for name in ids:
         figure = figures.get(name)
+        if figure is None and code == NOT_BEGUN:
+            skip(kind, f"{what}, {name}", "the loader of programs needs these calls itself, so oscost never began")
+            continue
         if figure is None:
-            how, caught = f"no figure, exit {code}: {words[-90:]}", code != 0
+            how, caught = f"no figure, exit {code}: {words[-90:]}", code in REFUSED
         elif figure["status"] != "measured":
             how, caught = f"{figure['status']}: {(figure.get('why') or '')[:90]}", True
         else:

@@ -314,12 +314,15 @@ fn resolution(found: &Found<'_>) -> Option<Judged> {
     Some((
         more(&step, &call),
         format!(
-            "the step here is {:.0} ns, {:.0} % of the call's {:.0} ns; the reading's own {:.0} ns and the cold first call \
-             disturb more. There it held, we infer: that clock steps by 1000 ns on macOS",
+            "the step here is {:.0} ns, {:.0} % of the call's {:.0} ns{}. There it held, we infer: that clock steps by 1000 ns on macOS",
             step.value,
             step.value / call.value * 100.0,
             call.value,
-            reading.value
+            if reading.value > step.value {
+                format!("; the reading's own {:.0} ns and the cold first call disturb more", reading.value)
+            } else {
+                String::new()
+            }
         ),
     ))
 }

@@ -112,10 +112,11 @@ fn across(found: &Found<'_>) -> String {
     let follows = "the document says this only as what follows from (3), so no verdict";
     let ratio = found.floor(CROSS).zip(found.floor(SAME)).and_then(|(cross, same)| quotient(&cross, &same));
     ratio.map_or(follows.to_owned(), |ratio| {
-        format!(
-            "{follows}; here a switch to another CPU takes {} a switch on one, with the time to wake a CPU that idles",
-            times(&ratio)
-        )
+        let adds = found.quantity(CROSS, quantity::ASLEEP_ADDS);
+        let asleep = adds.map_or(String::new(), |adds| {
+            format!(", and {} more where that CPU has gone to sleep", ranged(&adds, 1e-3, 1, " us"))
+        });
+        format!("{follows}; here a switch to another CPU takes {} a switch on one{asleep}", times(&ratio))
     })
 }
 

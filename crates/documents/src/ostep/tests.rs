@@ -60,6 +60,12 @@ fn advice_helps_where_the_clock_that_is_advised_steps_by_less() {
     let (judgement, because) = told(&figures);
     assert_ne!(judgement, Judgement::Holds);
     assert!(because.contains("steps of 4000000 ns and 4000000 ns here;"), "{because}");
+    let disturbs = |step: f64| {
+        let mut figures = figures.clone();
+        set_within(of(&mut figures, "clock/step/monotonic"), "step", step, step);
+        judged_by(&DOCUMENT, &figures, "is too low").1.contains("disturb more")
+    };
+    assert_eq!([1.0, 40.0, 4e6].map(disturbs), [true, false, false], "a reading takes 22 ns");
 }
 
 #[test]

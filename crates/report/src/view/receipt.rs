@@ -145,11 +145,15 @@ fn foot(story: &Story<'_>, figure: &Figure) -> Vec<String> {
 /// The distribution of all samples of all launches.
 fn distribution(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let all = picture::samples(&figure.launches);
-    let (low, middle, high) = (all.quantile(0.005)?, all.quantile(0.5)?, all.quantile(0.995)?);
     // A bucket knows its value only roughly; the launches know their worst one.
     let named = figure.launches.iter().filter_map(|launch| launch.quantities.get("max").copied());
     let worst = named.fold(f64::NAN, f64::max);
-    let worst = if worst.is_finite() { worst } else { all.quantile(1.0).unwrap_or(high) };
+    let worst = if worst.is_finite() { worst } else { all.quantile(1.0)? };
+    let quantile = |share: f64| {
+        let known = all.quantile(share)?;
+        Some(if share < 1.0 { known.min(worst) } else { worst })
+    };
+    let (low, middle, high) = (quantile(0.005)?, quantile(0.5)?, quantile(0.995)?);
     let (first, counts) = all.counts();
     let unit = |value: f64| {
         let unit = figure.quantities.get(headline(figure)).map_or("ns", |quantity| &quantity.unit);
@@ -173,7 +177,7 @@ fn distribution(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let (from, to) = (bucket(low).saturating_sub(1), (bucket(high) + 2).min(counts.len()));
     let at = |index: usize| lower_bound(first.saturating_add(i32::try_from(index).unwrap_or(i32::MAX)));
     let rows =
-        SHARES.iter().filter_map(|(share, name)| Some(vec![(*name).to_owned(), unit(all.quantile(*share)?)]));
+        SHARES.iter().filter_map(|(share, name)| Some(vec![(*name).to_owned(), unit(quantile(*share)?)]));
     let table = Table::new(["share of samples", "below"], rows);
     let drawn = Samples { counts: counts[from..to].to_vec(), ends: [unit(at(from)), unit(at(to))] };
     Some(Plot::of(finding, drawn, table).about(format!("Distribution of {}", story.plain(&figure.id))))

@@ -4,7 +4,9 @@ use crate::fixture;
 use crate::written::{Says, paged, style, written};
 
 use oscost_report::{Named, RowChoice, count, page, price_list, price_list_markdown};
-use oscost_results::{CheckState, Emulation, Figure, InstructionCount, Mark, Repeats, RunResult, Status};
+use oscost_results::{
+    CheckState, Emulation, Figure, Histogram, InstructionCount, Mark, Repeats, RunResult, Status,
+};
 
 fn shown(result: &RunResult, width: usize) -> String {
     written(|out| price_list(result, None, RowChoice::default(), &style(width, false), out))
@@ -236,4 +238,24 @@ fn a_count_says_why_an_id_has_none() {
     lacks(2, "it needs several CPUs");
     // Nothing is left: no sum of nothing.
     lacks(3, "it needs several CPUs").says("2 cannot be counted: it needs several CPUs; ").lacks("0 rows");
+}
+
+/// A bucket knows its value only roughly: "all below 1.31 us" stood beside a worst sample of 1.32 us.
+#[test]
+fn no_share_of_a_distribution_lies_beside_its_worst_sample() {
+    for (worst, told) in [(1320.0, "1.32"), (1302.0, "1.30")] {
+        let mut result = fixture::result();
+        result.figures.truncate(1);
+        for launch in &mut result.figures[0].launches {
+            launch.histogram = None;
+            launch.quantities.remove("max");
+        }
+        let first = &mut result.figures[0].launches[0];
+        first.histogram = Some(Histogram { first: 331, counts: vec![1], unknown: Default::default() });
+        first.quantities.insert("max".to_owned(), worst);
+        let page = paged(&result);
+        page.says(&format!("the worst is {told}"));
+        assert!(page.matches(told).count() > 2, "in the finding, in its label, and in the table");
+        assert_eq!(page.contains("1.31"), worst > 1313.7, "the middle of their bucket");
+    }
 }

@@ -20,7 +20,7 @@ const FINDINGS: usize = 2;
 const PRICES: [(&[&str], &str); 3] = [
     (&["syscall/getpid", "syscall/getppid"], "a system call typically takes"),
     (&["semaphore/system_v"], "a System V semaphore"),
-    (&["context_switch/pipe/cross_cpu"], "waking another CPU"),
+    (&["context_switch/pipe/cross_cpu"], "a switch to another CPU"),
 ];
 
 /// The findings in a sentence; with fewer than two of them a price that everybody knows, and with none several. Where even
