@@ -311,20 +311,13 @@ fn resolution(found: &Found<'_>) -> Option<Judged> {
     let step = found.quantity("clock/step/monotonic", quantity::STEP)?;
     let reading = found.floor("clock/monotonic")?;
     let call = found.floor(CALL)?;
-    Some((
-        more(&step, &call),
-        format!(
-            "the step here is {:.0} ns, {:.0} % of the call's {:.0} ns{}. There it held, we infer: that clock steps by 1000 ns on macOS",
-            step.value,
-            step.value / call.value * 100.0,
-            call.value,
-            if reading.value > step.value {
-                format!("; the reading's own {:.0} ns and the cold first call disturb more", reading.value)
-            } else {
-                String::new()
-            }
-        ),
-    ))
+    let share = step.value / call.value * 100.0;
+    let mut words =
+        format!("the step here is {:.0} ns, {share:.0} % of the call's {:.0} ns", step.value, call.value);
+    if reading.value > step.value {
+        words += &format!("; the reading's own {:.0} ns and the cold first call disturb more", reading.value);
+    }
+    Some((more(&step, &call), words + ". There it held, we infer: that clock steps by 1000 ns on macOS"))
 }
 
 fn order_of_magnitude(found: &Found<'_>, parameters: &DocumentParameters) -> Option<String> {
